@@ -1,0 +1,183 @@
+"""The records that travel between the stages: what is known of one access to global memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coalesce_lint.index.nodes import Node
+
+#: Verdicts from worst to best. Where control flow gives several offsets, the worst one counts.
+PATTERNS = ("strided", "unknown", "gather", "parametric", "contiguous", "uniform")
+
+
+@dataclass
+class Axis:
+    """One tile axis of an access: its number, its extent in lanes and its stride in elements (both as text).
+
+    ``stride`` is None where a step along the axis is not one expression (gathered, irregular or unknown);
+    "0" where the address does not depend on the axis.
+    """
+
+    axis: int
+    extent: str
+    stride: str | None
+
+
+@dataclass
+class Place:
+    """A place in a source file. ``line`` counts from 1, ``column`` from 0 as Python's ``ast`` does."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int = 0
+    end_column: int = 0
+
+
+@dataclass
+class Call:
+    """One step of a call chain: the place where a helper was called, and the function that called it."""
+
+    function: str
+    place: Place
+
+
+@dataclass
+class Cost:
+    """What a warp really fetches in one access. Sizes in bytes, ``lane_stride`` in elements."""
+
+    element_bytes: int
+    vector_bytes: int
+    lane_axis: int | None
+    lane_stride: str | None
+    requests_per_warp: float
+    sectors_per_request: float | None
+    ideal_sectors_per_request: float
+    efficiency: float | None
+    program_sectors: int | None
+    grid_sectors: int | None
+    limited_by: str | None
+    max_sectors_per_request: float | None = None
+
+
+@dataclass
+class Site:
+    """What the interpreter found at one access, before any verdict. Never serialized.
+
+    ``address`` is the offset in elements with the root pointer inside it as a ``param`` node; ``guards`` are the
+    branch conditions that hold here; ``related`` names the places of the aranges and assignments it came from.
+    """
+
+    address: Node
+    mask: Node | None
+    value: Node | None
+    guards: tuple[tuple[Node, bool], ...]
+    loop_depth: int
+    options: dict[str, Any] = field(default_factory=dict)
+    related: list[tuple[Place, str]] = field(default_factory=list)
+
+
+@dataclass
+class Access:
+    """One load, store, atomic, block-pointer or descriptor operation with its verdict."""
+
+    place: Place
+    op: str
+    pointer: str
+    offset: str
+    pattern: str
+    lane_axis: int | None
+    lane_stride: str | None
+    condition: str | None
+    axes: list[Axis]
+    notes: list[str]
+    reason: str | None
+    kernel: str
+    call_chain: list[Call] = field(default_factory=list)
+    source: str = ""  #: the text of the call, on one line
+    lane_term: str | None = None  #: the part of the offset that varies along ``lane_axis``
+    loop_depth: int = 0
+    reused: bool = False  #: True where the address does not change in the innermost loop around the access
+    scalar_owner: str | None = None  #: the scalar that owns the unit stride, where there is one
+    extents: tuple[int | None, ...] = ()  #: the axes' extents in lanes where they are numbers
+    launches: list[Any] = field(default_factory=list)
+    cost: Cost | None = None
+    site: Site | None = None
+
+    @property
+    def is_write(self) -> bool:
+        return self.op == "store" or self.op.endswith("_store")
+
+    @property
+    def is_atomic(self) -> bool:
+        return self.op.startswith("atomic")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The access as in the JSON contract (README, "JSON output")."""
+        return {
+            "path": self.place.path,
+            "line": self.place.line,
+            "column": self.place.column,
+            "end_line": self.place.end_line,
+            "end_column": self.place.end_column,
+            "op": self.op,
+            "pointer": self.pointer,
+            "offset": self.offset,
+            "pattern": self.pattern,
+            "lane_axis": self.lane_axis,
+            "lane_stride": self.lane_stride,
+            "condition": self.condition,
+            "axes": [vars(a) for a in self.axes],
+            "notes": list(self.notes),
+            "reason": self.reason,
+            "call_chain": [
+                {"function": c.function, "path": c.place.path, "line": c.place.line, "column": c.place.column}
+                for c in self.call_chain
+            ],
+            "launches": self.launches,
+            "cost": vars(self.cost) if self.cost else None,
+        }
+
+
+@dataclass
+class Kernel:
+    """One kernel with all its accesses, those inside called helpers included."""
+
+    path: str
+    name: str
+    line: int
+    accesses: list[Access] = field(default_factory=list)
+    end_line: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "name": self.name,
+            "line": self.line,
+            "accesses": [a.as_dict() for a in self.accesses],
+        }
+
+
+@dataclass
+class FileError:
+    """A file that could not be read or parsed."""
+
+    path: str
+    line: int
+    message: str
+    column: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"path": self.path, "line": self.line, "message": self.message}
+
+
+@dataclass
+class FileReport:
+    """Everything the engine says about one file."""
+
+    path: str
+    kernels: list[Kernel] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)

@@ -1,0 +1,130 @@
+"""Findings, the base class of a rule, and the discovery of rules."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar
+
+from coalesce_lint.access import Access, FileError, Kernel, Place
+
+HEADINGS = ("What it does", "Why is this bad", "Example", "Use instead", "How to fix", "Evidence")
+
+
+@dataclass
+class Finding:
+    """One message at one place. ``column`` of the place counts from 0; text formats print ``column + 1``."""
+
+    code: str
+    name: str
+    place: Place
+    message: str
+    severity: str = "warning"  #: "error", "warning" or "info"
+    confidence: str = "proved"  #: "proved" or "assumed"
+    kernel: str | None = None
+    pointer: str | None = None
+    related: list[tuple[Place, str]] = field(default_factory=list)
+    access: Access | None = None
+
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        return (self.place.path, self.place.line, self.place.column, self.code, self.message)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding as in the JSON contract."""
+        return {
+            "path": self.place.path,
+            "line": self.place.line,
+            "column": self.place.column,
+            "end_line": self.place.end_line,
+            "end_column": self.place.end_column,
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity,
+            "confidence": self.confidence,
+            "message": self.message,
+            "kernel": self.kernel,
+            "pointer": self.pointer,
+            "related": [
+                {"path": p.path, "line": p.line, "column": p.column, "message": m} for p, m in self.related
+            ],
+            "access": self.access.as_dict() if self.access else None,
+        }
+
+
+class Rule:
+    """Base of all rules. A rule sees ``Kernel`` and ``Access`` records and never a syntax tree.
+
+    A rule module's docstring is its page, with the headings of ``HEADINGS``. Override ``check_access`` for a rule
+    about one access, ``check_kernel`` for a rule about accesses together, ``check_error`` for files.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    default: ClassVar[bool] = True
+    severity: ClassVar[str] = "warning"
+
+    def check_access(self, access: Access, kernel: Kernel) -> Iterable[Finding]:
+        return ()
+
+    def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
+        for access in kernel.accesses:
+            yield from self.check_access(access, kernel)
+
+    def check_error(self, error: FileError) -> Iterable[Finding]:
+        return ()
+
+    def finding(self, access: Access, message: str, **kw: Any) -> Finding:
+        """A finding of this rule at ``access``."""
+        return Finding(
+            code=self.code,
+            name=self.name,
+            place=access.place,
+            message=message,
+            severity=kw.pop("severity", self.severity),
+            kernel=access.kernel,
+            pointer=access.pointer,
+            related=kw.pop("related", [(c.place, f"called from {c.function}") for c in access.call_chain]),
+            access=access,
+            **kw,
+        )
+
+    @classmethod
+    def page(cls) -> str:
+        """The rule's documentation, from its module's docstring."""
+        return inspect.getdoc(inspect.getmodule(cls)) or ""
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule of ``coalesce_lint.rules``, by code. Raises ValueError where two rules share a code."""
+    import coalesce_lint.rules as package
+
+    found: dict[str, Rule] = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        for cls in vars(module).values():
+            if isinstance(cls, type) and issubclass(cls, Rule) and cls is not Rule and "code" in vars(cls):
+                if cls.code in found and type(found[cls.code]) is not cls:
+                    raise ValueError(f"two rules have the code {cls.code}")
+                found[cls.code] = cls()
+    return tuple(found[c] for c in sorted(found))
+
+
+def run_rules(kernels: Iterable[Kernel], errors: Iterable[FileError], rules: Iterable[Rule]) -> Iterator[Finding]:
+    """The findings of ``rules``, each place and message once even where several callers reach it."""
+    seen = set()
+    rules = list(rules)
+    kernels = list(kernels)
+    for rule in rules:
+        for finding in [f for k in kernels for f in rule.check_kernel(k)] + [
+            f for e in errors for f in rule.check_error(e)
+        ]:
+            key = finding.sort_key()
+            if key not in seen:
+                seen.add(key)
+                yield finding

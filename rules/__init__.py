@@ -1,0 +1,1 @@
+"""The rules, one module each, found by ``coalesce_lint.findings.all_rules``."""
