@@ -1,0 +1,198 @@
+"""Open choices in an offset: branches, ``tl.where``, comparisons used as numbers, clamps.
+
+An offset with choices on which its lanes depend is expanded into alternatives without them; the verdict is the worst
+of theirs. Choices that only move a scalar base are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from coalesce_lint.index import steps
+from coalesce_lint.index.normalize import Normalizer
+from coalesce_lint.index.poly import ONE, ZERO, Atom, Poly, of_atom
+
+OPEN = frozenset(("select", "cmp", "extreme"))
+MAX_ALTERNATIVES = 32
+
+
+class TooManyChoices(Exception):
+    """The offset has more than MAX_ALTERNATIVES alternatives."""
+
+
+@dataclass
+class Alternative:
+    """One way the choices can fall. ``clamped``/``branched``: which kinds of choices were made on the way."""
+
+    offset: Poly
+    clamped: bool = False
+    branched: bool = False
+    jumps: list[steps.Jump] = field(default_factory=list)
+    trouble: str | None = None
+
+
+def facts_of(n: Normalizer, guards: Iterable[tuple[Poly, bool]]) -> dict[Atom, Poly]:
+    """What the branch conditions around an access say of single atoms."""
+    facts: dict[Atom, Poly] = {}
+    for p, holds in guards:
+        if p.constant is not None:
+            continue
+        _learn(p if holds else ONE - p, facts)
+    return facts
+
+
+def _learn(p: Poly, facts: dict[Atom, Poly]) -> None:
+    """p == 1 holds: a product of comparisons has all of them true, ``1 - c`` has c false."""
+    one = p.single()
+    if one is not None and one[1] == 1:
+        for a in one[0]:
+            if a.kind == "cmp":
+                facts[a] = ONE
+                _learn_equal(a, facts)
+        return
+    if p.terms.get(()) == 1 and len(p.terms) == 2:
+        m, c = next((m, c) for m, c in p.terms.items() if m)
+        if c == -1 and len(m) == 1 and m[0].kind == "cmp":
+            facts[m[0]] = ZERO
+        return
+    # not a and not b and ...: (1 - a) * (1 - b) multiplied out vanishes where any of its atoms is 1
+    atoms = [a for a in p.atoms() if a.kind == "cmp"]
+    if p.terms.get(()) == 1 and atoms and len(p.terms) == 2 ** len(atoms):
+        for a in atoms:
+            facts[a] = ZERO
+        return
+    # mixed products such as a * (1 - b): atoms that are in every term hold
+    common = set(next(iter(p.terms), ()))
+    for m in p.terms:
+        common &= set(m)
+    for a in common:
+        if a.kind == "cmp":
+            facts[a] = ONE
+            _learn_equal(a, facts)
+    rest = [m for m in p.terms if len(m) == len(common) + 1]
+    if common and len(p.terms) == 2 and len(rest) == 1 and p.terms[rest[0]] == -1:
+        for a in rest[0]:
+            if a not in common and a.kind == "cmp":
+                facts[a] = ZERO
+
+
+def _learn_equal(a: Atom, facts: dict[Atom, Poly]) -> None:
+    """``PARAM == 4`` holds: the parameter is 4."""
+    if a.attr != "equal":
+        return
+    (d,) = a.args
+    names = [x for x in d.atoms() if x.kind == "param"]
+    if len(names) == 1 and abs(d.terms.get((names[0],), 0)) == 1 and len(d.terms) <= 2 and len(d.atoms()) == 1:
+        sign = d.terms[(names[0],)]
+        facts[names[0]] = Poly({m: -c * sign for m, c in d.terms.items() if not m})
+
+
+def alternatives(n: Normalizer, offset: Poly) -> list[Alternative]:
+    """The offset with every choice made that its lanes depend on. Raises TooManyChoices."""
+    done: list[Alternative] = []
+    todo = [Alternative(offset)]
+    while todo:
+        alt = todo.pop()
+        atom = next(_deciding(alt.offset), None)
+        if atom is None:
+            done.append(alt)
+        else:
+            todo.extend(_decide(n, alt, atom))
+        if len(done) + len(todo) > MAX_ALTERNATIVES:
+            raise TooManyChoices
+    return done
+
+
+def _deciding(p: Poly) -> Iterable[Atom]:
+    """Open atoms on which the lanes' step depends, conditions before what they choose."""
+    for m in p.terms:
+        if not any(a.lanes for a in m):
+            continue
+        for a in m:
+            yield from _open_inside(a)
+
+
+def _open_inside(a: Atom) -> Iterable[Atom]:
+    if a.kind == "cmp":
+        if not (a.data and a.lanes):
+            yield a
+        return
+    if a.kind == "select" and a.args[0] is not None:
+        for b in a.args[0].atoms():
+            yield from _open_inside(b)
+    if a.kind in ("select", "extreme"):
+        yield a
+    elif a.kind == "div":
+        for x in a.args:
+            for b in x.atoms():
+                yield from _open_inside(b)
+
+
+def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
+    lane_wise = bool(_condition_lanes(atom))
+    extra: list[steps.Jump] = []
+    trouble = alt.trouble
+    if atom.kind == "cmp":
+        images = [(atom, ZERO), (atom, ONE)]
+        if lane_wise:
+            extra, odd = _switches(n, atom)
+            trouble = trouble or odd
+    elif atom.kind == "extreme":
+        images = [(atom, x) for x in atom.args]
+        varying = [i for i in images if i[1].lanes]
+        if len(varying) == 1:
+            images = varying  # a clamp: the held lanes share one address
+        lane_wise = True
+    else:
+        images = _select_images(n, atom)
+    out = []
+    for a, image in images:
+        changed = n.algebra.rebuild(alt.offset, {a: image})
+        out.append(
+            Alternative(
+                changed,
+                alt.clamped or lane_wise,
+                alt.branched or not lane_wise,
+                [*alt.jumps, *extra],
+                trouble,
+            )
+        )
+    return out
+
+
+def _condition_lanes(atom: Atom) -> frozenset[int]:
+    if atom.kind == "select":
+        return atom.args[0].lanes if atom.args[0] is not None else frozenset()
+    return atom.lanes
+
+
+def _select_images(n: Normalizer, atom: Atom) -> list[tuple[Atom, Poly]]:
+    cond, a, b = atom.args
+    if cond is None or not cond.lanes:
+        return [(atom, a), (atom, b)]
+    if not any(x.data for x in cond.atoms()):
+        return [(atom, a), (atom, b)]
+    varying = [x for x in (a, b) if x.lanes]
+    if len(varying) == 1:
+        return [(atom, varying[0])]  # lanes that fail the condition share one address
+    mixed = n.algebra.free("data", (atom.number, "where"), tuple(sorted(atom.lanes)), data=True)
+    return [(atom, of_atom(mixed))]
+
+
+def _switches(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], str | None]:
+    """Where a lane-wise comparison changes along its axes: once for a straight line, else with a period."""
+    found: list[steps.Jump] = []
+    for axis in atom.lanes:
+        for x in atom.args:
+            s = steps.along(n, x, axis)
+            if s.kind == "none":
+                continue
+            if s.kind != "regular":
+                return found, "a choice that differs from lane to lane"
+            periods = [j.period for j in s.jumps] + ([s.repeat] if s.repeat != ONE else [])
+            short = [p for p in periods if p.constant is not None and p.constant < 8]
+            if short or (periods and atom.attr == "equal"):
+                return found, "a choice that differs from lane to lane"
+            found += [steps.Jump(p) for p in periods]
+    return found, None

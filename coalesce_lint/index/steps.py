@@ -1,0 +1,169 @@
+"""How a value moves from one lane to the next along a tile axis.
+
+For offsets without open choices (see ``choices.py``) the answer is one regular step, possibly taken only every
+``repeat`` lanes, possibly with jumps every ``period`` lanes (a wrap, the end of a row).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from coalesce_lint.index import ranges
+from coalesce_lint.index.normalize import Normalizer
+from coalesce_lint.index.poly import ONE, ZERO, Atom, Poly, exact_quotient, number
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A break of the regular step every ``period`` lanes; ``wrap`` is the modulus where it goes back to the start."""
+
+    period: Poly
+    wrap: Poly | None = None
+
+
+@dataclass
+class Steps:
+    """``kind`` is "none" (no dependence on the axis), "regular", "gather" or "unknown" (with its ``reason``)."""
+
+    kind: str = "none"
+    stride: Poly = ZERO
+    repeat: Poly = ONE
+    jumps: list[Jump] = field(default_factory=list)
+    reason: str | None = None
+    compaction: bool = False
+
+    @property
+    def run(self) -> Poly | None:
+        """The least known number of lanes between jumps."""
+        numbers = [j.period for j in self.jumps if j.period.constant is not None]
+        if numbers:
+            return min(numbers, key=lambda p: p.constant or 0)
+        return self.jumps[0].period if self.jumps else None
+
+
+def unknown(reason: str) -> Steps:
+    return Steps("unknown", reason=reason)
+
+
+def along(n: Normalizer, p: Poly, axis: int) -> Steps:
+    """The steps of ``p`` along ``axis``, everything else fixed."""
+    stride = ZERO
+    terms: list[tuple[Poly, Atom]] = []
+    gather: Steps | None = None
+    trouble: str | None = None
+    for m, c in p.terms.items():
+        moving = [a for a in m if axis in a.lanes]
+        if not moving:
+            continue
+        rest = Poly({tuple(a for a in m if axis not in a.lanes): c})
+        arbitrary = [a for a in moving if a.data]
+        if arbitrary:
+            compact = all(_is_compaction(a, axis) for a in arbitrary) and len(moving) == 1
+            gather = Steps("gather", compaction=compact and (gather is None or gather.compaction))
+        elif len(moving) > 1:
+            trouble = "step varies from lane to lane"
+        elif moving[0].kind == "lane":
+            stride = stride + rest
+        elif moving[0].kind == "div":
+            terms.append((rest, moving[0]))
+        else:
+            trouble = moving[0].reason or f"lane-dependent {moving[0].kind}"
+    if gather is not None:
+        return gather
+    if trouble is not None:
+        return unknown(trouble)
+    return _combine(n, stride, [(rest, _quotient(n, atom, axis), atom) for rest, atom in terms])
+
+
+def _is_compaction(a: Atom, axis: int) -> bool:
+    name = a.attr[1] if isinstance(a.attr, tuple) and len(a.attr) > 1 else None
+    return isinstance(name, tuple) and name[0] == "compaction"
+
+
+def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
+    """The steps of ``x // c``."""
+    x, c = atom.args
+    if axis in c.lanes:
+        return unknown("division by a lane-varying value")
+    inner = along(n, x, axis)
+    if inner.kind != "regular":
+        return inner
+    if not ranges.nonneg(n.algebra, c):
+        return unknown("division by a value of unknown sign")
+    s = inner.stride
+    direct = exact_quotient(s, c)
+    if direct is not None:
+        return Steps("regular", direct, inner.repeat, inner.jumps)
+    sign = -1 if all(v < 0 for v in s.terms.values()) else 1
+    per = exact_quotient(c, s.scale(sign))
+    if per is None:
+        return unknown("irregular division")
+    return Steps("regular", number(sign), inner.repeat * per, inner.jumps)
+
+
+def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]]) -> Steps:
+    """The steps of ``stride * lane`` plus the sum of factor * part."""
+    jumps: list[Jump] = []
+    repeats: list[tuple[Poly, Poly, Poly | None]] = []  # (repeat, step, modulus of the division)
+    varies = bool(stride.terms)
+    for factor, steps, atom in parts:
+        if steps.kind == "none":
+            continue
+        if steps.kind != "regular":
+            return steps
+        varies = True
+        jumps += steps.jumps
+        if steps.repeat == ONE:
+            stride = stride + factor * steps.stride
+        else:
+            repeats.append((steps.repeat, factor * steps.stride, atom.args[1]))
+    if not varies:
+        return Steps()
+    if stride.terms:
+        for repeat, step, modulus in repeats:
+            jumps.append(Jump(repeat, _wrapped(stride, repeat, step, modulus)))
+        return Steps("regular", stride, ONE, _merged(jumps))
+    if not repeats:
+        return Steps("none") if not jumps else unknown("the steps cancel")
+    return _finest(n, repeats, jumps)
+
+
+def _wrapped(stride: Poly, repeat: Poly, step: Poly, modulus: Poly | None) -> Poly | None:
+    """The modulus where the jump takes back exactly what the steps before it added."""
+    return repeat if (stride * repeat + step) == ZERO else None
+
+
+def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps: list[Jump]) -> Steps:
+    """Only repeats: the finest one is the step, the coarser ones are jumps."""
+    best = repeats[0]
+    for other in repeats[1:]:
+        if _smaller(n, other[0], best[0]):
+            best = other
+    for repeat, step, _ in repeats:
+        if repeat == best[0] and step is not best[1]:
+            return unknown("irregular division")
+        if repeat != best[0] and not _smaller(n, best[0], repeat):
+            return unknown("irregular division")
+    for repeat, step, modulus in repeats:
+        if repeat != best[0]:
+            per = exact_quotient(repeat, best[0])
+            wrap = _wrapped(best[1], per, step, modulus) if per is not None else None
+            jumps.append(Jump(repeat, wrap))
+    return Steps("regular", best[1], best[0], _merged(jumps))
+
+
+def _smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
+    """True where a < b is sure: by value, or as a proper divisor."""
+    if a == b:
+        return False
+    if a.constant is not None and b.constant is not None:
+        return a.constant < b.constant
+    return exact_quotient(b, a) is not None or ranges.nonneg(n.algebra, b - a)
+
+
+def _merged(jumps: list[Jump]) -> list[Jump]:
+    out: list[Jump] = []
+    for j in jumps:
+        if all(j.period != k.period for k in out):
+            out.append(j)
+    return out

@@ -1,0 +1,206 @@
+"""The verdict on one offset: which axis could serve the lanes best, with which stride.
+
+The order of the questions: is there an axis with stride 1; does another variable own the unit stride; is an axis
+stride a bare stride argument that a launch may make 1; else the access is strided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from coalesce_lint.index import choices, ranges, steps
+from coalesce_lint.index.normalize import Normalizer
+from coalesce_lint.index.poly import ONE, Atom, Poly, TooLarge, divide, exact_quotient
+
+RANK = {"strided": 0, "unknown": 1, "gather": 2, "parametric": 3, "contiguous": 4, "uniform": 5}
+_STRIDE_NAME = re.compile("stride", re.IGNORECASE)
+
+
+@dataclass
+class Verdict:
+    """``strides`` holds for each axis its Steps; ``owner`` is the scalar term that owns the unit stride."""
+
+    pattern: str
+    lane_axis: int | None = None
+    stride: Poly | None = None
+    condition: Atom | None = None
+    owner: Poly | None = None
+    strides: dict[int, steps.Steps] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    reason: str | None = None
+    offset: Poly | None = None
+
+
+@dataclass
+class Context:
+    """What the verdict needs to know beside the offset.
+
+    ``extents`` maps each axis of extent other than 1 to its extent; ``is_size`` tells whether a runtime parameter is
+    used as a bound or in a product of sizes; ``show`` prints a polynomial for notes.
+    """
+
+    n: Normalizer
+    extents: dict[int, Poly]
+    is_size: Callable[[Atom], bool]
+    show: Callable[[Poly], str]
+
+
+def judge(context: Context, offset: Poly) -> Verdict:
+    """The worst verdict over the alternatives of ``offset``, which holds no root pointer and no carried atoms."""
+    try:
+        options = choices.alternatives(context.n, offset)
+    except choices.TooManyChoices:
+        return Verdict("unknown", reason="too many branches", offset=offset)
+    except TooLarge:
+        return Verdict("unknown", reason="expression too large", offset=offset)
+    verdicts = [_judge_one(context, alt) for alt in options]
+    # Among equally bad ones the first in this order: the answer must not depend on the order of expansion.
+    worst = min(verdicts, key=lambda v: (RANK[v.pattern], context.show(v.stride) if v.stride is not None else ""))
+    differing = {(v.pattern, v.lane_axis, v.stride) for v in verdicts}
+    if len(differing) > 1:
+        if any(a.branched for a in options):
+            worst.notes.append("branch")
+        elif any(a.clamped for a in options):
+            worst.notes.append("clamp")
+    if worst.pattern == "uniform" and any(a.clamped for a in options) and len({a.offset for a in options}) > 1:
+        return replace(worst, pattern="unknown", reason="a choice that differs from lane to lane")
+    return worst
+
+
+def _judge_one(context: Context, alt: choices.Alternative) -> Verdict:
+    n, offset = context.n, alt.offset
+    moves = {axis: steps.along(n, offset, axis) for axis in context.extents}
+    stray = [a for a in offset.lanes if a not in context.extents]
+    varying = {k: s for k, s in moves.items() if s.kind != "none"}
+    verdict = Verdict("uniform", strides=moves, offset=offset)
+    if stray:
+        return replace(verdict, pattern="unknown", reason="shape not understood")
+    if not varying:
+        return verdict
+    if alt.trouble:
+        return replace(verdict, pattern="unknown", reason=alt.trouble)
+    if alt.jumps:
+        for s in varying.values():
+            s.jumps = [*s.jumps, *(j for j in alt.jumps if all(j.period != k.period for k in s.jumps))]
+    regular = {k: s for k, s in varying.items() if s.kind == "regular"}
+    unit = [k for k, s in regular.items() if s.stride in (ONE, -ONE)]
+    if unit:
+        best = _best_unit(regular, unit)
+        return _finish(context, replace(verdict, pattern="contiguous", lane_axis=best, stride=regular[best].stride))
+    bad = [s for s in varying.values() if s.kind == "unknown"]
+    if bad:
+        return replace(verdict, pattern="unknown", reason=bad[0].reason)
+    if not regular:
+        last = max(varying)
+        compact = all(s.compaction for s in varying.values())
+        return replace(verdict, pattern="gather", lane_axis=last, notes=["compaction"] if compact else [])
+    return _finish(context, _no_unit_axis(context, verdict, regular, offset))
+
+
+def _best_unit(regular: dict[int, steps.Steps], unit: list[int]) -> int:
+    """Of several axes with stride 1 the one without repeats and jumps, then the last."""
+    return max(unit, key=lambda k: (regular[k].repeat == ONE, not regular[k].jumps, k))
+
+
+def _no_unit_axis(
+    context: Context, verdict: Verdict, regular: dict[int, steps.Steps], offset: Poly
+) -> Verdict:
+    unclear = _unclear_multiplier(regular)
+    if unclear is not None:
+        return replace(verdict, pattern="unknown", reason=unclear)
+    owner = unit_owner(offset)
+    if owner is None:
+        arguments = {k: a for k, s in regular.items() if (a := stride_argument(context, s.stride)) is not None}
+        if arguments:
+            axis = _smallest(context.n, {k: regular[k].stride for k in arguments})
+            return replace(
+                verdict,
+                pattern="parametric",
+                lane_axis=axis,
+                stride=regular[axis].stride,
+                condition=arguments[axis],
+            )
+    axis = _smallest(context.n, {k: s.stride for k, s in regular.items()})
+    return replace(verdict, pattern="strided", lane_axis=axis, stride=regular[axis].stride, owner=owner)
+
+
+def _unclear_multiplier(regular: dict[int, steps.Steps]) -> str | None:
+    """The reason why a multiplier is not understood. Loaded scalars are: they are strides of unknown size."""
+    for s in regular.values():
+        for a in s.stride.atoms():
+            if a.reason is not None and not a.data:
+                return a.reason
+    return None
+
+
+def unit_owner(offset: Poly) -> Poly | None:
+    """The scalar term made of program ids and loop variables that has coefficient 1, or None."""
+    for m, c in offset.terms.items():
+        if abs(c) == 1 and len(m) == 1 and m[0].walks and not m[0].lanes and not m[0].data:
+            return Poly({m: c})
+    return None
+
+
+def stride_argument(context: Context, stride: Poly) -> Atom | None:
+    """The parameter where the stride is nothing but a stride argument."""
+    atom = stride.single_atom()
+    if atom is None or atom.kind != "param":
+        return None
+    if atom.attr.constexpr:
+        return atom if _STRIDE_NAME.search(atom.attr.name) else None
+    return None if context.is_size(atom) else atom
+
+
+def _smallest(n: Normalizer, strides: dict[int, Poly]) -> int:
+    """The axis of the smallest stride: constants by value, symbols (positive sizes) by divisibility; else the last."""
+    axes = sorted(strides)
+    for k in axes:
+        if all(j == k or _less(n, strides[k], strides[j]) for j in axes):
+            return k
+    candidates = [k for k in axes if not any(_less(n, strides[j], strides[k]) for j in axes if j != k)]
+    return candidates[-1] if candidates else axes[-1]
+
+
+def _less(n: Normalizer, a: Poly, b: Poly) -> bool:
+    x, y = a.constant, b.constant
+    if x is not None and y is not None:
+        return abs(x) < abs(y)
+    if a == b:
+        return False
+    if exact_quotient(b, a) is not None:
+        return True
+    if exact_quotient(a, b) is not None:
+        return False
+    if x is not None:
+        # a number against a product of sizes: by divisibility of its coefficient
+        _, rest = divide(b, a)
+        return not rest.terms
+    return ranges.nonneg(n.algebra, b - a)
+
+
+def _finish(context: Context, v: Verdict) -> Verdict:
+    """Adds the notes that qualify the verdict."""
+    notes = list(v.notes)
+    if v.lane_axis is None:
+        return v
+    s = v.strides[v.lane_axis]
+    for j in s.jumps:
+        if j.wrap is not None:
+            notes.append(f"wrap({context.show(j.wrap)})")
+    plain = [j.period for j in s.jumps if j.wrap is None or j.period.constant is not None]
+    if plain:
+        fixed = [p for p in plain if p.constant is not None]
+        run = min(fixed, key=lambda p: p.constant or 0) if fixed else plain[0]
+        notes.append(f"run={context.show(run)}")
+    if s.repeat != ONE:
+        notes.append(f"repeat={context.show(s.repeat)}")
+    if v.stride == -ONE:
+        notes.append("reversed")
+    if any(t.kind == "gather" for k, t in v.strides.items() if k != v.lane_axis):
+        notes.append("rows=gather")
+    shift = (v.offset.terms.get((), 0) if v.offset is not None else 0) or 0
+    if v.pattern == "contiguous" and shift % 4:
+        notes.append(f"misaligned({shift:+d})")
+    return replace(v, notes=notes)
