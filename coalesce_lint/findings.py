@@ -66,6 +66,7 @@ class Rule:
     name: ClassVar[str]
     summary: ClassVar[str]
     default: ClassVar[bool] = True
+    always: ClassVar[bool] = False  #: on whatever is selected; only ``ignore`` turns it off
     severity: ClassVar[str] = "warning"
 
     def check_access(self, access: Access, kernel: Kernel) -> Iterable[Finding]:
@@ -115,7 +116,9 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(found[c] for c in sorted(found))
 
 
-def run_rules(kernels: Iterable[Kernel], errors: Iterable[FileError], rules: Iterable[Rule]) -> Iterator[Finding]:
+def run_rules(
+    kernels: Iterable[Kernel], errors: Iterable[FileError], rules: Iterable[Rule]
+) -> Iterator[Finding]:
     """The findings of ``rules``, each place and message once even where several callers reach it."""
     seen = set()
     rules = list(rules)

@@ -1,0 +1,114 @@
+"""What the rules on strided accesses share: which accesses are worth a finding, and how to say it.
+
+Sizes are estimates made from the source alone: an extent that is not a number counts as ``USUAL_EXTENT``
+lanes, and each loop around an access multiplies it by ``USUAL_TURNS``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from coalesce_lint.access import Access, Kernel
+
+USUAL_EXTENT = 64
+USUAL_TURNS = 64
+WARP = 32
+
+#: Elements of four bytes in a 32-byte sector: a contiguous access touches this many fewer sectors than lanes.
+SECTOR_ELEMENTS = 8
+
+
+def worth_reporting(access: Access, kernel: Kernel) -> bool:
+    """Whether repairing ``access`` can matter to ``kernel``.
+
+    Not where fewer than a warp of lanes have addresses of their own, and not where the access touches at
+    most an eighth of the sectors of the kernel's heaviest access: a strided row of scales beside a tile, or
+    a small table read once before the loop that does the work.
+    """
+    if _lanes(access, unknown=WARP) < WARP:
+        return False
+    heaviest = max(_sectors(a) for a in kernel.accesses)
+    return _sectors(access) * 8 > heaviest
+
+
+def _lanes(access: Access, unknown: int) -> int:
+    """Lanes with an address of their own, taking ``unknown`` for an extent that is not a number."""
+    extents = []
+    for axis in access.axes:
+        if axis.stride != "0":
+            extents.append(int(axis.extent) if axis.extent.isdecimal() else unknown)
+    return math.prod(extents)
+
+
+def _sectors(access: Access) -> float:
+    """An estimate of the sectors that one program touches in all executions of ``access``."""
+    if access.pattern == "uniform":
+        lanes = 1.0
+    elif access.pattern in ("contiguous", "parametric"):
+        lanes = _lanes(access, USUAL_EXTENT) / SECTOR_ELEMENTS
+    else:
+        lanes = float(_lanes(access, USUAL_EXTENT))
+    turns = access.loop_depth - (1 if access.reused else 0)
+    return float(lanes * USUAL_TURNS ** max(turns, 0))
+
+
+def strided_message(access: Access) -> str:
+    """The access, its axis, its multiplier and the way out, on one line."""
+    owner = f" and {access.scalar_owner} walks the unit stride" if access.scalar_owner else ""
+    return (
+        f"{operation(access)} of {access.pointer} is strided: lanes along axis {access.lane_axis} "
+        f"step by {access.lane_stride} elements{owner}; {way_out(access)}"
+    )
+
+
+def operation(access: Access) -> str:
+    """The operation in words: "load", "atomic_add", "descriptor load"."""
+    return access.op if access.is_atomic else access.op.replace("_", " ")
+
+
+def way_out(access: Access) -> str:
+    """The one repair that fits the access best."""
+    loads = not access.is_write and not access.is_atomic
+    owner = access.scalar_owner
+    if loads and access.reused and access.loop_depth:
+        return "the address does not change in the loop: load it once before the loop"
+    if owner and access.loop_depth and "pid" not in owner:
+        verb = "load" if loads else "write"
+        return (
+            f"{verb} a 2-D tile whose second axis is a tl.arange along {owner}, "
+            f"and step that loop by the extent of the axis"
+        )
+    if owner:
+        return f"put the lanes along {owner}, or give it a tile axis of its own (a tl.arange along it)"
+    run = _interleaved(access)
+    if run and loads:
+        whole = f"{run}*{_extent(access)}"
+        return f"load the contiguous run of {whole} elements as one tile and take it apart with tl.split"
+    if run and access.is_write:
+        return f"put the {run} parts together with tl.join and store one contiguous tile"
+    return _upstream(access)
+
+
+def _interleaved(access: Access) -> int | None:
+    """The step of lanes that pick every second or fourth element; tl.split needs a power of two."""
+    match = re.fullmatch(r"-?([24])", access.lane_stride or "")
+    return int(match[1]) if match else None
+
+
+def _extent(access: Access) -> str:
+    for axis in access.axes:
+        if axis.axis == access.lane_axis:
+            return axis.extent
+    return "BLOCK"
+
+
+def _upstream(access: Access) -> str:
+    if re.fullmatch(r"-?3", access.lane_stride or ""):
+        return "no tile axis has stride 1: keep the 3 parts in arrays of their own where the tensor is made"
+    if access.is_write or access.is_atomic:
+        return f"no tile axis has stride 1: make axis {access.lane_axis} the last dimension of the output"
+    return (
+        f"no tile axis has stride 1: make axis {access.lane_axis} the last dimension of the tensor "
+        f"(transpose it once where it is made)"
+    )
