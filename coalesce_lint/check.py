@@ -1,0 +1,213 @@
+"""The run of ``check``: files in, findings and counts out. The engine is loaded once it is needed."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+
+from coalesce_lint import files, suppress
+from coalesce_lint.access import FileError, Kernel
+from coalesce_lint.findings import Finding, Rule, all_rules, run_rules
+
+#: From so many files with kernels on, worker processes are started.
+PARALLEL_FROM = 4
+
+
+@dataclass
+class Counts:
+    """What a run saw. ``accesses`` counts each access of each kernel, those in helpers once a kernel."""
+
+    files: int = 0
+    parsed: int = 0
+    kernels: int = 0
+    accesses: int = 0
+    unknown: int = 0
+    suppressed: int = 0
+
+    def add(self, other: Counts) -> None:
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+@dataclass
+class FileResult:
+    """What came of one file. ``crash`` is why it could not be analyzed although it could be read."""
+
+    path: str
+    findings: list[Finding] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+    crash: str | None = None
+
+
+@dataclass
+class Outcome:
+    """What came of a run: findings by place, problems (exit code 2) and counts."""
+
+    findings: list[Finding] = field(default_factory=list)
+    problems: list[files.Problem] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+
+    @property
+    def exit_code(self) -> int:
+        if self.problems:
+            return 2
+        return 1 if any(f.severity != "info" for f in self.findings) else 0
+
+
+def check_paths(
+    items: Iterable[str | files.Problem],
+    rules: Sequence[Rule],
+    jobs: int,
+    roots: Sequence[Path] = (),
+    stdin: tuple[str, bytes] | None = None,
+) -> Outcome:
+    """Checks the files of ``items`` and ``stdin`` (name, content) in up to ``jobs`` processes."""
+    outcome = Outcome()
+    sources: list[tuple[str, bytes]] = []
+    if stdin is not None:
+        outcome.counts.files += 1
+        if files.may_hold_kernel(stdin[1]):
+            sources.append(stdin)
+    for item in items:
+        data = files.read_bytes(item) if isinstance(item, str) else item
+        if isinstance(data, files.Problem):
+            outcome.problems.append(data)
+            continue
+        outcome.counts.files += 1
+        if files.may_hold_kernel(data):
+            sources.append((str(item), data))
+    check_sources(sources, rules, jobs, roots, outcome)
+    return outcome
+
+
+def summary(outcome: Outcome) -> str:
+    """The line that ends a run: silence from finding no kernels must be told from finding nothing wrong."""
+    counts = outcome.counts
+    parts = [
+        _number(counts.files, "file") + f" ({counts.parsed} parsed)",
+        _number(counts.kernels, "kernel"),
+        _number(counts.accesses, "access"),
+        f"{counts.unknown} unknown",
+        _number(len(outcome.findings), "finding"),
+    ]
+    if counts.suppressed:
+        parts[-1] += f" ({counts.suppressed} suppressed)"
+    return ", ".join(parts)
+
+
+def _number(number: int, noun: str) -> str:
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{number} {noun if number == 1 else plural}"
+
+
+def check_sources(
+    sources: Sequence[tuple[str, bytes]],
+    rules: Sequence[Rule],
+    jobs: int,
+    roots: Sequence[Path],
+    outcome: Outcome,
+) -> None:
+    """Adds to ``outcome`` what comes of ``sources``, all of which may hold kernels."""
+    work = functools.partial(check_source, codes=tuple(r.code for r in rules), roots=tuple(roots))
+    results: Iterable[FileResult]
+    if jobs > 1 and len(sources) >= PARALLEL_FROM:
+        from coalesce_lint import pool
+
+        _load_engine()
+        answers = pool.run(work, sources, jobs)
+        results = (
+            a if isinstance(a, FileResult) else FileResult(s[0], crash=a)
+            for s, a in zip(sources, answers, strict=True)
+        )
+    else:
+        results = map(work, sources)
+    unique: dict[tuple[str, int, int, str, str], Finding] = {}
+    for result in results:
+        outcome.counts.add(result.counts)
+        if result.crash:
+            outcome.problems.append(files.Problem(result.path, result.crash))
+        for finding in result.findings:
+            unique.setdefault(finding.sort_key(), finding)
+    outcome.findings = [unique[key] for key in sorted(unique)]
+
+
+def check_source(source: tuple[str, bytes], codes: Sequence[str], roots: Sequence[Path]) -> FileResult:
+    """The findings in one file; what goes wrong is told in ``crash``."""
+    path, data = source
+    try:
+        return _check(path, data, codes, roots)
+    except Exception as error:
+        return FileResult(path, crash=f"internal error: {describe(error)}; the file was not checked")
+
+
+def describe(error: BaseException) -> str:
+    """``error`` on one line."""
+    first, *_ = str(error).splitlines() or [""]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _check(path: str, data: bytes, codes: Sequence[str], roots: Sequence[Path]) -> FileResult:
+    rules = [r for r in all_rules() if r.code in codes]
+    counts = Counts(parsed=1)
+    kernels: list[Kernel] = []
+    lines: list[str] = []
+    try:
+        text = files.decode(data)
+    except files.DecodeError as error:
+        errors = [FileError(path, error.line, str(error))]
+    else:
+        report = _load_engine().analyze_text(text, path, roots=roots)
+        kernels, errors, lines = report.kernels, report.errors, text.split("\n")
+    for kernel in kernels:
+        counts.kernels += 1
+        counts.accesses += len(kernel.accesses)
+        counts.unknown += sum(a.pattern == "unknown" for a in kernel.accesses)
+    texts = _Texts(path, lines)
+    findings = []
+    for finding in run_rules(kernels, errors, rules):
+        if suppress.is_suppressed(finding, texts.of(finding.place.path)):
+            counts.suppressed += 1
+        else:
+            findings.append(_without_site(finding))
+    return FileResult(path, findings, counts)
+
+
+def _without_site(finding: Finding) -> Finding:
+    """The finding without the expression graphs behind its access: large, and of no use to a reader."""
+    if finding.access is None or finding.access.site is None:
+        return finding
+    return replace(finding, access=replace(finding.access, site=None))
+
+
+class _Texts:
+    """Lines by path: of the file at hand, and of the files that hold the helpers it calls."""
+
+    def __init__(self, path: str, lines: list[str]) -> None:
+        self._known = {path: lines}
+
+    def of(self, path: str) -> list[str]:
+        if path not in self._known:
+            data = files.read_bytes(path)
+            try:
+                self._known[path] = files.decode(data).split("\n") if isinstance(data, bytes) else []
+            except files.DecodeError:
+                self._known[path] = []
+        return self._known[path]
+
+
+def _load_engine() -> ModuleType:
+    from coalesce_lint import engine
+
+    return engine
+
+
+def default_jobs() -> int:
+    """The number of processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

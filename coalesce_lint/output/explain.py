@@ -1,0 +1,104 @@
+"""The text of ``explain``: every access of every kernel, with axes, verdict and a drawing of its lanes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from coalesce_lint.access import PATTERNS, Access, Cost, Kernel
+from coalesce_lint.output.lanes import ASSUMED_BYTES, draw
+from coalesce_lint.output.text import Painter, printable
+
+COLOURS = {
+    "strided": "red",
+    "unknown": "magenta",
+    "gather": "yellow",
+    "parametric": "cyan",
+    "contiguous": "green",
+    "uniform": "green",
+}
+
+LEGEND = f"""\
+sectors: the lanes 0-9a-v of one warp along the lane axis. A box is a sector of 32 bytes, a dot an element
+that is fetched and not asked for. Elements of {ASSUMED_BYTES} bytes are assumed where the type is not pinned
+(--arg x_ptr=*fp16). A multiplier that is not a number is drawn as one lane a sector, a tile as if it began at
+the edge of a sector.
+"""
+
+
+def render(kernels: Iterable[Kernel], colour: bool) -> str:
+    """The explanation of ``kernels``, with the legend at the end where anything was drawn."""
+    paint = Painter(colour)
+    parts = [_kernel(k, paint) for k in kernels]
+    if any("sectors  " in part for part in parts):
+        parts.append(LEGEND)
+    return "\n".join(parts)
+
+
+def _kernel(kernel: Kernel, paint: Painter) -> str:
+    counts = Counter(a.pattern for a in kernel.accesses)
+    said = ", ".join(f"{counts[p]} {p}" for p in PATTERNS if counts[p])
+    number = len(kernel.accesses)
+    head = f"{printable(kernel.path)}:{kernel.line}: {paint(printable(kernel.name), bold=True)}: "
+    head += f"{number} access{'' if number == 1 else 'es'}" + (f" ({said})" if said else "")
+    return "\n".join([head, *("\n" + _access(a, kernel, paint) for a in kernel.accesses)]) + "\n"
+
+
+def _access(access: Access, kernel: Kernel, paint: Painter) -> str:
+    where = f"{access.place.line}:{access.place.column + 1}"
+    if access.place.path != kernel.path:
+        where = f"{access.place.path}:{where}"
+    verdict = paint(access.pattern, COLOURS.get(access.pattern), bold=True)
+    lines = [f"  {printable(where)}: {access.op} {printable(access.pointer)}: {verdict}"]
+    lines += [f"    {name:<8} {printable(text)}" for name, text in _facts(access)]
+    return "\n".join(lines)
+
+
+def _facts(access: Access) -> list[tuple[str, str]]:
+    """The lines below an access: what is known, in the order in which one reads it."""
+    facts = [("source", access.source)] if access.source else []
+    facts.append(("offset", access.offset))
+    if access.lane_axis is not None:
+        term = access.lane_term or "not one term"
+        step = access.lane_stride if access.lane_stride is not None else "?"
+        facts.append(("lanes", f"{term}  (axis {access.lane_axis}, multiplier {step})"))
+    facts += [
+        (f"axis {a.axis}", f"extent {a.extent}, stride {'?' if a.stride is None else a.stride}")
+        for a in access.axes
+    ]
+    if access.condition:
+        facts.append(("if", access.condition))
+    if access.reason:
+        facts.append(("why", access.reason))
+    if access.notes:
+        facts.append(("notes", ", ".join(access.notes)))
+    facts += [
+        ("called", f"from {c.function} at {c.place.path}:{c.place.line}:{c.place.column + 1}")
+        for c in access.call_chain
+    ]
+    facts.append(("sectors", draw(access)))
+    if access.cost:
+        facts.append(("cost", _cost(access.cost)))
+    return facts
+
+
+def _cost(cost: Cost) -> str:
+    if cost.sectors_per_request is None:
+        sectors = f"up to {_number(cost.max_sectors_per_request)} sectors a request"
+    else:
+        sectors = f"{_number(cost.sectors_per_request)} sectors a request"
+    parts = [
+        f"{sectors} (ideal {_number(cost.ideal_sectors_per_request)})",
+        f"{_number(cost.requests_per_warp)} requests a warp of {cost.vector_bytes} bytes a thread",
+    ]
+    if cost.efficiency is not None:
+        parts.append(f"efficiency {100 * cost.efficiency:.1f} %")
+    if cost.program_sectors is not None:
+        parts.append(f"{cost.program_sectors} sectors a program")
+    if cost.grid_sectors is not None:
+        parts.append(f"{cost.grid_sectors} sectors the grid")
+    return ", ".join(parts) + (f"; limited by {cost.limited_by}" if cost.limited_by else "")
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"
