@@ -1,0 +1,332 @@
+"""``triton.language`` for the oracle: making tiles, changing their shape, elementwise functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .dtypes import DType, OracleUnsupported, float32, int1, int32
+from .memory import MEMORY, machine, stored_value
+from .reductions import REDUCTIONS
+from .values import Tile, as_int, is_number, promote, shape_of, tile, truncated_division
+
+
+def constexpr(value: Any = None) -> Any:
+    """A constexpr is its plain Python value."""
+    return value.item() if isinstance(value, Tile) and value.data.size == 1 else value
+
+
+# -- making tiles --------------------------------------------------------------------------------------------
+
+
+def arange(start: Any, end: Any, *_args: Any, **_kwargs: Any) -> Tile:
+    return Tile(np.arange(as_int(start), as_int(end), dtype=np.int64), int32)
+
+
+def program_id(axis: Any = 0, *_args: Any, **_kwargs: Any) -> Tile:
+    return Tile(np.int64(machine().program[as_int(axis)]), int32)
+
+
+def num_programs(axis: Any = 0, *_args: Any, **_kwargs: Any) -> Tile:
+    return Tile(np.int64(machine().grid[as_int(axis)]), int32)
+
+
+def full(shape: Any, value: Any, dtype: Any = float32, *_args: Any, **_kwargs: Any) -> Tile:
+    number = tile(value).to(dtype) if isinstance(dtype, DType) else tile(value)
+    return Tile(np.broadcast_to(number.data, shape_of(shape)), number.dtype)
+
+
+def zeros(shape: Any, dtype: Any = float32, *_args: Any, **_kwargs: Any) -> Tile:
+    return full(shape, 0, dtype)
+
+
+def zeros_like(x: Tile) -> Tile:
+    return full(x.shape, 0, x.dtype)
+
+
+# -- shapes --------------------------------------------------------------------------------------------------
+
+
+def broadcast_to(x: Any, *shape: Any) -> Tile:
+    x = tile(x)
+    return Tile(np.broadcast_to(x.data, shape_of(shape)), x.dtype)
+
+
+def broadcast(x: Any, y: Any) -> tuple[Tile, Tile]:
+    x, y = tile(x), tile(y)
+    left, right = np.broadcast_arrays(x.data, y.data)
+    return Tile(left, x.dtype), Tile(right, y.dtype)
+
+
+def expand_dims(x: Any, axis: Any) -> Tile:
+    x = tile(x)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return Tile(np.expand_dims(x.data, tuple(as_int(a) for a in axes)), x.dtype)
+
+
+def trans(x: Tile, *dims: Any) -> Tile:
+    if not dims:
+        if x.data.ndim < 2:
+            raise OracleUnsupported("transposition of a 1-D tile")
+        return x.T
+    return permute(x, *dims)
+
+
+def permute(x: Tile, *dims: Any) -> Tile:
+    return Tile(np.transpose(x.data, shape_of(dims)), x.dtype)
+
+
+def reshape(x: Any, *shape: Any, **_kwargs: Any) -> Tile:
+    x = tile(x)
+    sizes = [s for s in shape if not isinstance(s, bool)]  # a trailing can_reorder
+    return Tile(np.reshape(x.data, shape_of(sizes)), x.dtype)
+
+
+def ravel(x: Tile, *_args: Any, **_kwargs: Any) -> Tile:
+    return Tile(np.reshape(x.data, -1), x.dtype)
+
+
+def join(a: Any, b: Any) -> Tile:
+    left, right = broadcast(a, b)
+    return Tile(np.stack([left.data, right.data], axis=-1), left.dtype)
+
+
+def split(x: Tile) -> tuple[Tile, Tile]:
+    if x.data.ndim == 0 or x.data.shape[-1] != 2:
+        raise OracleUnsupported("split of a tile whose last axis is not 2 long")
+    return Tile(x.data[..., 0], x.dtype), Tile(x.data[..., 1], x.dtype)
+
+
+def interleave(a: Any, b: Any) -> Tile:
+    both = join(a, b)
+    return Tile(both.data.reshape(*both.shape[:-2], -1), both.dtype)
+
+
+def cat(a: Tile, b: Tile, *_args: Any, dim: Any = 0, **_kwargs: Any) -> Tile:
+    return Tile(np.concatenate([a.data, b.data], axis=as_int(dim)), a.dtype)
+
+
+def flip(x: Tile, dim: Any = None) -> Tile:
+    return Tile(np.flip(x.data, axis=x.data.ndim - 1 if dim is None else as_int(dim)), x.dtype)
+
+
+def gather(source: Tile, index: Tile, axis: Any) -> Tile:
+    extent = source.shape[as_int(axis)]
+    return Tile(np.take_along_axis(source.data, index.data % extent, axis=as_int(axis)), source.dtype)
+
+
+# -- elementwise ---------------------------------------------------------------------------------------------
+
+
+def elementwise(function: Callable[..., np.ndarray]) -> Callable[..., Tile]:
+    """A function of one or two numbers, lane by lane, that keeps their type."""
+
+    def apply(*args: Any, **_kwargs: Any) -> Tile:
+        numbers = [tile(a) for a in args if is_number(a)]
+        dtype = numbers[0].dtype
+        for other in numbers[1:]:
+            dtype = promote(dtype, other.dtype)
+        return Tile(function(*(n.data for n in numbers)), dtype)
+
+    return apply
+
+
+def float_function(*args: Any, **_kwargs: Any) -> Tile:
+    """Any function of floats. Its shape may matter to an address, its values do not: they are made up."""
+    tiles = [tile(a) for a in args if is_number(a)]
+    if not tiles:
+        raise OracleUnsupported("a math function of no number")
+    total: Any = sum((np.asarray(t.data, dtype=np.float64) for t in tiles), start=np.float64(0))
+    dtype = next((t.dtype for t in tiles if t.dtype.kind == "f"), float32)
+    return Tile(np.tanh(total), dtype)
+
+
+def where(condition: Any, a: Any, b: Any) -> Tile:
+    x, y = tile(a), tile(b)
+    return Tile(np.where(tile(condition).data != 0, x.data, y.data), promote(x.dtype, y.dtype))
+
+
+def clamp(x: Any, low: Any, high: Any, *_args: Any, **_kwargs: Any) -> Tile:
+    return minimum(maximum(x, low), high)
+
+
+def cdiv(x: Any, y: Any) -> Any:
+    """Ceiling division of sizes, as Triton writes it: (x + y - 1) // y."""
+    return (x + y - 1) // y
+
+
+def python_minimum(a: Any, *more: Any) -> Any:
+    """``min`` of Python in a kernel: of constexprs a constexpr, else the elementwise minimum."""
+    for b in more:
+        a = minimum(a, b) if isinstance(a, Tile) or isinstance(b, Tile) else min(a, b)
+    return a
+
+
+def python_maximum(a: Any, *more: Any) -> Any:
+    for b in more:
+        a = maximum(a, b) if isinstance(a, Tile) or isinstance(b, Tile) else max(a, b)
+    return a
+
+
+def cast(x: Any, dtype: Any, *_args: Any, bitcast: bool = False, **_kwargs: Any) -> Tile:
+    return tile(x).to(dtype, bitcast=bitcast)
+
+
+def same(x: Any, *_args: Any, **_kwargs: Any) -> Any:
+    return x
+
+
+def nothing(*_args: Any, **_kwargs: Any) -> None:
+    return None
+
+
+def static_assert(condition: Any, *_args: Any) -> None:
+    if not condition:
+        raise OracleUnsupported("a static_assert fails with these parameters")
+
+
+def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, group: Any) -> tuple[Any, Any]:
+    """Row-major program indices to column-major ones inside groups of ``group`` rows."""
+    flat = i * size_j + j
+    per_group = group * size_j
+    first = (flat // per_group) * group
+    rows = minimum(size_i - first, group)
+    inside = flat % per_group
+    return first + inside % rows, inside // rows
+
+
+def device_range(*args: Any, **kwargs: Any):
+    """A loop of the program: its variable is a runtime scalar."""
+    for value in static_range(*args, **kwargs):
+        yield tile(value)
+
+
+def static_range(*args: Any, start: Any = None, end: Any = None, step: Any = None, **_hints: Any):
+    """A loop unrolled by the compiler: its variable is a constexpr."""
+    bounds = [as_int(a) for a in args]
+    if end is not None:
+        bounds = [as_int(start) if start is not None else (bounds[0] if bounds else 0), as_int(end)]
+    if step is not None:
+        bounds = [*([0, *bounds] if len(bounds) == 1 else bounds[:2]), as_int(step)]
+    for value in range(*bounds):
+        machine().step()
+        yield value
+
+
+def dot(a: Tile, b: Tile, *_args: Any, **kwargs: Any) -> Tile:
+    dtype = kwargs.get("out_dtype", float32)
+    return Tile(np.matmul(a.data.astype(np.float64), b.data.astype(np.float64)), dtype)
+
+
+def dot_scaled(a: Tile, _a_scale: Any, _a_format: Any, b: Tile, *_args: Any, **_kwargs: Any) -> Tile:
+    return Tile(np.zeros((*a.shape[:-1], b.shape[-1])), float32)
+
+
+def random_integers(seed: Any, offset: Any, *_args: Any, **_kwargs: Any) -> Tile:
+    return Tile(stored_value(tile(offset).data, as_int(seed) + machine().seed, 2**31), int32)
+
+
+def random_floats(seed: Any, offset: Any, *_args: Any, **_kwargs: Any) -> Tile:
+    return Tile(random_integers(seed, offset).data / 2**31, float32)
+
+
+def four(function: Callable[..., Tile]) -> Callable[..., tuple[Tile, ...]]:
+    return lambda seed, offset, *_a, **_k: tuple(function(seed, offset + k) for k in range(4))
+
+
+def floor_division(a: Any, b: Any, *_args: Any) -> Any:
+    """Inductor's ``div_floor_integer``: rounds down whatever the signs."""
+    x, y = tile(a), tile(b)
+    return Tile(np.floor_divide(x.data, np.where(y.data == 0, 1, y.data)), promote(x.dtype, y.dtype))
+
+
+def remainder_of_divisor(a: Any, b: Any) -> Any:
+    """Inductor's ``remainder_integer``: takes the sign of the divisor."""
+    x, y = tile(a), tile(b)
+    return Tile(np.remainder(x.data, np.where(y.data == 0, 1, y.data)), promote(x.dtype, y.dtype))
+
+
+def umulhi(a: Any, b: Any) -> Tile:
+    return (tile(a) * tile(b)) >> 32
+
+
+minimum = elementwise(np.minimum)
+maximum = elementwise(np.maximum)
+_FLOAT_FUNCTIONS = (
+    "exp exp2 log log2 sin cos sqrt rsqrt sqrt_rn erf sigmoid softmax fdiv div_rn floor ceil fma "
+    "tanh pow rcp log1p expm1 relu"
+)
+
+#: The names of ``triton.language``; ``execute.py`` adds the loop functions' Python twins.
+LANGUAGE: dict[str, Any] = {
+    **dtypes.BY_NAME,
+    **MEMORY,
+    **REDUCTIONS,
+    **dict.fromkeys(_FLOAT_FUNCTIONS.split(), float_function),
+    **dict.fromkeys(["multiple_of", "max_contiguous", "max_constancy"], same),
+    **dict.fromkeys(["assume", "device_assert", "device_print", "static_print", "debug_barrier"], nothing),
+    "abs": elementwise(np.abs),
+    "add": lambda a, b, *_a, **_k: a + b,
+    "sub": lambda a, b, *_a, **_k: a - b,
+    "mul": lambda a, b, *_a, **_k: a * b,
+    "arange": arange,
+    "block_type": lambda element, shape: element,
+    "broadcast": broadcast,
+    "broadcast_to": broadcast_to,
+    "cast": cast,
+    "cat": cat,
+    "cdiv": cdiv,
+    "clamp": clamp,
+    "constexpr": constexpr,
+    "const": dtypes.pointer_type,
+    "dot": dot,
+    "dot_scaled": dot_scaled,
+    "dtype": DType,
+    "expand_dims": expand_dims,
+    "flip": flip,
+    "full": full,
+    "gather": gather,
+    "interleave": interleave,
+    "join": join,
+    "logical_and": lambda a, b: tile(a).to(int1) & tile(b).to(int1),
+    "logical_or": lambda a, b: tile(a).to(int1) | tile(b).to(int1),
+    "maximum": maximum,
+    "minimum": minimum,
+    "num_programs": num_programs,
+    "permute": permute,
+    "pointer_type": dtypes.pointer_type,
+    "program_id": program_id,
+    "rand": random_floats,
+    "rand4x": four(random_floats),
+    "randint": random_integers,
+    "randint4x": four(random_integers),
+    "randn": random_floats,
+    "range": device_range,
+    "ravel": ravel,
+    "reshape": reshape,
+    "split": split,
+    "static_assert": static_assert,
+    "static_range": static_range,
+    "swizzle2d": swizzle2d,
+    "trans": trans,
+    "tuple": tuple,
+    "umulhi": umulhi,
+    "view": reshape,
+    "where": where,
+    "zeros": zeros,
+    "zeros_like": zeros_like,
+}
+
+#: Tensor methods that are the functions of the same name.
+METHODS = (
+    "abs broadcast_to cast expand_dims flip gather permute ravel reshape split trans view sum max min argmax "
+    "argmin cumsum cumprod sort reduce associative_scan xor_sum reduce_or exp exp2 log log2 sqrt rsqrt sigmoid "
+    "sin cos floor ceil cdiv logical_and logical_or softmax store atomic_add atomic_max atomic_min"
+)
+for _name in METHODS.split():
+    setattr(Tile, _name, lambda self, *args, _f=LANGUAGE[_name], **kwargs: _f(self, *args, **kwargs))
+
+__all__ = ["LANGUAGE", "floor_division", "remainder_of_divisor", "truncated_division"]
