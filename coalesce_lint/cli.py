@@ -138,10 +138,10 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         stdin=None if stdin is None else (stdin, sys.stdin.buffer.read(files.SIZE_LIMIT)),
     )
     _print(_formats(options["form"]).render(outcome, _colour()))
-    if not options["quiet"]:
-        _complain(run.summary(outcome))
     for problem in outcome.problems:
         _complain(f"{problem.path}: {problem.message}")
+    if not options["quiet"]:
+        _complain(run.summary(outcome))
     return 0 if options["exit_zero"] and outcome.exit_code == 1 else outcome.exit_code
 
 
