@@ -1,7 +1,7 @@
 """Random index expressions for the kernel generator: scalars, lanes of one axis, tiles of several.
 
-Every expression carries its shape (a tuple of axes) and a bound on its magnitude, so that products stay inside 32
-bits and the generator never writes a kernel that Triton would refuse for its shapes.
+Every expression carries its shape (a tuple of axes) and a bound on its magnitude, so that products stay
+inside 32 bits and the generator never writes a kernel that Triton would refuse for its shapes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Axis:
-    """A tile axis: the text of its extent (a constexpr parameter or a number) and the largest value it may take."""
+    """A tile axis: the text of its extent (a constexpr parameter or a number), and the most that may be."""
 
     extent: str
     most: int
@@ -257,7 +257,7 @@ HELPERS = {
     "scaled": "@triton.jit\ndef scaled(i, s):\n    j = i * s\n    return j\n",
     "wrapped": "@triton.jit\ndef wrapped(i, n):\n    return i % n\n",
     "clipped": "@triton.jit\ndef clipped(i, n):\n    last = n - 1\n    return tl.minimum(i, last)\n",
-    "swapped": "@triton.jit\ndef swapped(i, n):\n    row, col = split_index(i, n)\n    return col * 4 + row\n",
+    "swapped": "@triton.jit\ndef swapped(i, n):\n    r, c = split_index(i, n)\n    return c * 4 + r\n",
     "moved": "@triton.jit\ndef moved(i, n: tl.constexpr):\n    if n > 4:\n        i += n\n    return i\n",
 }
 SPLIT_INDEX = "@triton.jit\ndef split_index(i, n):\n    return i // n, i % n\n"

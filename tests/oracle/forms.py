@@ -210,7 +210,7 @@ def looped(w: Writer) -> None:
 
 
 def branched(w: Writer) -> None:
-    """One name with a value from each of two branches: constexpr flag, runtime condition, conditional expression."""
+    """One name with a value from each of two branches: constexpr flag, runtime condition, ``a if c else b``."""
     rng = w.scope.rng
     axis = w.axis()
     x = w.name("offs", lane(w.scope, axis, rng.choice((0, 1))))
@@ -315,7 +315,7 @@ def helper_access(w: Writer) -> None:
     w.scope.helpers["fetch"] = (
         "@triton.jit\ndef fetch(p, i, s):\n    return tl.load(p + i * s)\n"
         if rng.random() < 0.5
-        else "@triton.jit\ndef fetch(p, i, s):\n    at = p + i\n    return tl.load(at, mask=i < s, other=0.0)\n"
+        else "@triton.jit\ndef fetch(p, i, s):\n    at = p + i\n    return tl.load(at, mask=i < s)\n"
     )
     for _ in range(rng.randint(1, 2)):
         x = lane(w.scope, w.axis(), rng.choice((0, 1, 2)))

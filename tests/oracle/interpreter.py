@@ -1,8 +1,10 @@
-"""Runs kernels under Triton's own interpreter and prints the addresses it touched: a check of the oracle itself.
+"""Runs kernels under Triton's own interpreter and prints the addresses it touched: a check of the oracle
+itself.
 
 ``run_jobs`` starts this file as a process of its own, because Triton has to be imported with
-``TRITON_INTERPRET=1`` and because its interpreter leaves ``triton.language`` patched. No memory is dereferenced:
-the builder's loads and stores are replaced by ones that record addresses and return what the oracle's memory holds.
+``TRITON_INTERPRET=1`` and because its interpreter leaves ``triton.language`` patched. No memory is
+dereferenced: the builder's loads and stores are replaced by ones that record addresses and return what the
+oracle's memory holds.
 """
 
 from __future__ import annotations

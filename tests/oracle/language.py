@@ -323,8 +323,8 @@ LANGUAGE: dict[str, Any] = {
 #: Tensor methods that are the functions of the same name.
 METHODS = (
     "abs broadcast_to cast expand_dims flip gather permute ravel reshape split trans view sum max min argmax "
-    "argmin cumsum cumprod sort reduce associative_scan xor_sum reduce_or exp exp2 log log2 sqrt rsqrt sigmoid "
-    "sin cos floor ceil cdiv logical_and logical_or softmax store atomic_add atomic_max atomic_min"
+    "argmin cumsum cumprod sort reduce associative_scan xor_sum reduce_or exp exp2 log log2 sqrt rsqrt "
+    "sigmoid sin cos floor ceil cdiv logical_and logical_or softmax store atomic_add atomic_max atomic_min"
 )
 for _name in METHODS.split():
     setattr(Tile, _name, lambda self, *args, _f=LANGUAGE[_name], **kwargs: _f(self, *args, **kwargs))

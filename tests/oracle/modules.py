@@ -15,9 +15,10 @@ from .memory import machine
 from .rewrite import RUNTIME, Rewriter, is_constexpr_annotation
 from .values import Tile
 
-
 #: The builtins of Python that kernels and module constants may use.
-BUILTINS = "len int float bool str abs tuple list dict set sum getattr hasattr zip enumerate any all repr sorted reversed"
+BUILTINS = (
+    "len int float bool str abs tuple list dict set sum getattr hasattr zip enumerate any all repr sorted"
+)
 
 
 class Namespace:

@@ -1,8 +1,8 @@
 """The one kind of value a running kernel has: an array of lanes (a scalar is an array without axes).
 
 Integers are 64 bits wide whatever their type says, so that an address is exact; only casts wrap. Tensors and
-runtime scalars divide as C does (``//`` truncates, ``%`` takes the dividend's sign); plain Python numbers, which
-stand for literals and constexprs, never reach this class and so keep Python's rules.
+runtime scalars divide as C does (``//`` truncates, ``%`` takes the dividend's sign); plain Python numbers,
+which stand for literals and constexprs, never reach this class and so keep Python's rules.
 """
 
 from __future__ import annotations

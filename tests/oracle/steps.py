@@ -1,0 +1,169 @@
+"""Does a row of lanes walk with the stride that was claimed? The notes say which exceptions are admitted.
+
+Notes understood: ``run=R`` (the stride holds in runs of R lanes), ``repeat=R`` (R neighbouring lanes share an
+element), ``wrap(M)`` (a jump each M elements), and ``clamp``/``branch``-like notes that admit a change of
+regime.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+def _truncated(a: Any, b: Any) -> int:
+    quotient = abs(int(a)) // abs(int(b))
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+FUNCTIONS: dict[str, Any] = {
+    "__builtins__": {},
+    "Abs": abs,
+    "Max": max,
+    "Min": min,
+    "Mod": lambda a, b: a % b,
+    "abs": abs,
+    "cdiv": lambda a, b: -(-a // b),
+    "ceil": lambda a: -(-a // 1),
+    "floor": lambda a: a // 1,
+    "max": max,
+    "min": min,
+    "trunc_div": _truncated,
+}
+
+
+def evaluate(text: str | None, values: dict[str, Any]) -> int | None:
+    """The integer that an expression's text stands for; None where it holds names that are not known."""
+    if text is None:
+        return None
+    try:
+        result = eval(text, FUNCTIONS, {k: v for k, v in values.items() if isinstance(v, (int, float))})
+        return int(result) if result == int(result) else None
+    except Exception:
+        return None
+
+
+@dataclass
+class Notes:
+    """The notes of a claim as numbers. None: the note is there, its value could not be told."""
+
+    runs: list[int | None] = field(default_factory=list)
+    wraps: list[int | None] = field(default_factory=list)
+    repeats: list[int | None] = field(default_factory=list)
+    loose: bool = False  #: a note that admits any change of regime: branch, clamp, choice by lane
+    branch: bool = False
+
+    @property
+    def plain(self) -> bool:
+        return not (self.runs or self.wraps or self.repeats or self.loose)
+
+    @property
+    def degenerate(self) -> bool:
+        """Runs or wraps so short that there is no stride to see; values that are not known."""
+        return any(v is None or v < 2 for v in [*self.runs, *self.wraps, *self.repeats])
+
+
+def read_notes(notes: list[str], values: dict[str, Any]) -> Notes:
+    found = Notes()
+    for note in notes:
+        match = re.fullmatch(r"(\w+)\s*(?:=\s*(.*)|\((.*)\))?", note.strip())
+        if match is None:
+            continue
+        name, text = match[1], match[2] or match[3]
+        if name == "run":
+            found.runs.append(evaluate(text, values))
+        elif name == "wrap":
+            found.wraps.append(evaluate(text, values))
+        elif name == "repeat":
+            found.repeats.append(evaluate(text, values))
+        elif name == "branch":
+            found.branch = True
+        elif name in ("clamp", "choice", "where", "piecewise"):
+            found.loose = True
+    return found
+
+
+def lines_along(offset: np.ndarray, axis: int) -> np.ndarray:
+    """The tile as a list of its lines along one axis."""
+    moved = np.moveaxis(offset, axis, -1)
+    return moved.reshape(-1, moved.shape[-1])
+
+
+def steps_along(offset: np.ndarray, axis: int) -> np.ndarray:
+    return np.diff(lines_along(offset, axis), axis=1)
+
+
+def always_unit(offset: np.ndarray, axis: int) -> bool:
+    """True where each step along the axis is 1, or each is -1."""
+    steps = steps_along(offset, axis)
+    return bool(steps.size) and (bool((steps == 1).all()) or bool((steps == -1).all()))
+
+
+def constant(offset: np.ndarray, axis: int) -> bool:
+    return not steps_along(offset, axis).any()
+
+
+def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -> bool | None:
+    """One line of offsets: True where it walks by ``stride`` as the notes admit, None where it cannot be told."""
+    steps = np.diff(line)
+    if not steps.size:
+        return None
+    fits = (np.abs(steps) == abs(stride)) if either_sign else steps == stride
+    if notes.plain:
+        # One direction: a line that turns round is no unit stride.
+        same = not either_sign or len(np.unique(steps)) == 1
+        return bool(fits.all()) and same
+    if notes.degenerate:
+        return None
+    if notes.repeats:
+        line, fits = _without_repeats(line, stride, notes, either_sign)
+        if fits is None:
+            return False
+        if not fits.size:
+            return None
+    jumps = np.flatnonzero(~fits) + 1
+    if not jumps.size:
+        return True
+    if notes.loose:
+        return None if not (notes.runs or notes.wraps) and jumps.size > 2 else True
+    return _jumps_admitted(jumps, len(line), notes)
+
+
+def _without_repeats(
+    line: np.ndarray, stride: int, notes: Notes, either_sign: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The line with neighbouring equal lanes taken as one; None where a group is not as long as noted."""
+    length = int(np.prod([r for r in notes.repeats if r]))
+    edges = np.flatnonzero(np.diff(line)) + 1
+    groups = np.diff(np.concatenate(([0], edges, [len(line)])))
+    inner = groups[1:-1]
+    jumpy = bool(notes.runs or notes.wraps or notes.loose)
+    # Truncation towards zero makes one group around zero up to twice as long.
+    if not jumpy and ((inner < length).any() or (inner > 2 * length - 1).any() or (inner > length).sum() > 1):
+        return line, None
+    short = line[np.concatenate(([0], edges))]
+    steps = np.diff(short)
+    return short, (np.abs(steps) == abs(stride)) if either_sign else steps == stride
+
+
+def _jumps_admitted(jumps: np.ndarray, lanes: int, notes: Notes) -> bool:
+    """Jumps must not come closer than the runs are long; with several causes only their number is checked."""
+    periods = [p for p in [*notes.runs, *notes.wraps] if p]
+    if not periods:
+        return False
+    if len(periods) == 1 and not notes.repeats:
+        return bool((np.diff(jumps) >= periods[0]).all())
+    return jumps.size <= sum((lanes - 1) // p + 1 for p in periods)
+
+
+def tile_holds(
+    offset: np.ndarray, axis: int, stride: int, notes: Notes, either_sign: bool = False
+) -> bool | None:
+    """``line_holds`` for every line along ``axis``: False where one fails, None where none can be told."""
+    results = [line_holds(line, stride, notes, either_sign) for line in lines_along(offset, axis)]
+    if False in results:
+        return False
+    return True if True in results else None
