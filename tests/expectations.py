@@ -14,7 +14,7 @@ A verdict is a word, with options in parentheses: the stride of ``strided`` and 
 ``compaction``, ``branch``, ``via helper``. ``reversed(-1)`` is contiguous with the stride -1; ``tma-ok`` and
 ``tma-invalid(why)`` are any verdict that a descriptor can have.
 
-``# finds:`` holds the codes of the findings on the line, separated by commas. A word that is not listed here is
+``# finds:`` holds the codes of the findings on the line, separated by commas. A word that is not listed is
 an error: a misspelled expectation must not pass.
 """
 
