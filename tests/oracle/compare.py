@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .formula import CannotTell, evaluate, lanes
 from .memory import Record
-from .steps import Notes, always_unit, constant, evaluate, read_notes, steps_along, tile_holds
+from .steps import Notes, always_unit, constant, read_notes, steps_along, tile_holds
 
 Claim = dict[str, Any]
 WORST = ("wrong contiguous", "wrong uniform")
@@ -132,7 +133,19 @@ def check(claim: Claim, record: Record, run: Run) -> Finding:
     axes = _check_axes(claim, record.offset, names, notes)
     if axes is not None:
         return Finding(False, "wrong axis", f"{axes}; {place}")
+    if not notes.branch and _offset_differs(claim, record.offset, names):
+        return Finding(False, "wrong offset", f"{claim['offset']}; {place}")
     return finding
+
+
+def _offset_differs(claim: Claim, offset: np.ndarray, names: dict[str, Any]) -> bool:
+    """The whole offset as printed, lane by lane: does it give other numbers than were recorded?"""
+    places = np.indices(offset.shape, sparse=True)
+    try:
+        told = lanes(claim.get("offset") or "?", {**names, **{f"i{k}": p for k, p in enumerate(places)}})
+        return bool((np.broadcast_to(told, offset.shape) != offset).any())
+    except (CannotTell, ValueError, TypeError):
+        return False
 
 
 def _check_shape(claim: Claim, record: Record, names: dict[str, Any]) -> str | None:

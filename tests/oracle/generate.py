@@ -11,7 +11,8 @@ from typing import Any
 
 from .execute import Launch, PointerArg
 from .expressions import HELPERS, SPLIT_INDEX, Axis, Expr, Parameter, Scope, scalar
-from .forms import FORMS, Writer
+from .forms import FORMS
+from .writer import Writer
 
 PRIMES = (3, 5, 7, 11, 13, 17, 31, 37, 61, 97)
 POWERS = (4, 8, 16, 32, 64, 128)

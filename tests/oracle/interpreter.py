@@ -15,15 +15,18 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if __package__:  # always; the process below is started with -m
-    from .execute import Launch, PointerArg
-    from .memory import Record, root_address
-    from .modules import JitFunction
+from .execute import Launch, PointerArg, launch
+from .memory import Record, root_address
+from .modules import JitFunction, Module
+
+if TYPE_CHECKING:
+    from .generate import Case
 
 
 def job(text: str, kernel: JitFunction, arguments: dict[str, Any], how: Launch) -> dict[str, Any]:
@@ -81,6 +84,38 @@ def run_jobs(jobs: list[dict[str, Any]], timeout: float = 600.0) -> list[dict[st
     if done.returncode:
         raise RuntimeError(f"the interpreter's process failed:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+@dataclass
+class Differences:
+    """Kernels that oracle and interpreter read differently, and why the interpreter could not run some."""
+
+    launches: int = 0
+    different: list[tuple[int, str]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+def differences(cases: list[Case], per_case: int = 2) -> Differences:
+    """Runs generated kernels under both; the addresses of every lane must be equal, access by access."""
+    from .generate import bindings, launches
+
+    jobs, known, seeds = [], [], []
+    for case in cases:
+        function = Module(case.text, "kernel.py").functions[case.kernel]
+        for arguments in bindings(case)[:per_case]:
+            for how in launches(case):
+                known.append(expected(launch(function, arguments, how), function))
+                jobs.append(job(case.text, function, arguments, how))
+                seeds.append(case.seed)
+    found = Differences(len(jobs))
+    for seed, mine, theirs in zip(seeds, known, run_jobs(jobs), strict=True):
+        if "error" in theirs:
+            found.errors.append(theirs["error"][:60])
+        elif mine != theirs["records"]:
+            pairs = [(a, b) for a, b in zip(mine, theirs["records"], strict=False) if a != b]
+            text = str(pairs[0]) if pairs else f"{len(mine)} accesses against {len(theirs['records'])}"
+            found.different.append((seed, text[:400]))
+    return found
 
 
 # -- inside the process --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""``triton.language`` for the oracle: making tiles, changing their shape, elementwise functions."""
+"""``triton.language`` for the oracle: making tiles, elementwise functions, and the table of all names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from . import dtypes
 from .dtypes import DType, OracleUnsupported, float32, int1, int32
 from .memory import MEMORY, machine, stored_value
 from .reductions import REDUCTIONS
+from .shapes import SHAPES
 from .values import Tile, as_int, is_number, promote, shape_of, tile, truncated_division
 
 
@@ -45,77 +46,6 @@ def zeros(shape: Any, dtype: Any = float32, *_args: Any, **_kwargs: Any) -> Tile
 
 def zeros_like(x: Tile) -> Tile:
     return full(x.shape, 0, x.dtype)
-
-
-# -- shapes --------------------------------------------------------------------------------------------------
-
-
-def broadcast_to(x: Any, *shape: Any) -> Tile:
-    x = tile(x)
-    return Tile(np.broadcast_to(x.data, shape_of(shape)), x.dtype)
-
-
-def broadcast(x: Any, y: Any) -> tuple[Tile, Tile]:
-    x, y = tile(x), tile(y)
-    left, right = np.broadcast_arrays(x.data, y.data)
-    return Tile(left, x.dtype), Tile(right, y.dtype)
-
-
-def expand_dims(x: Any, axis: Any) -> Tile:
-    x = tile(x)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return Tile(np.expand_dims(x.data, tuple(as_int(a) for a in axes)), x.dtype)
-
-
-def trans(x: Tile, *dims: Any) -> Tile:
-    if not dims:
-        if x.data.ndim < 2:
-            raise OracleUnsupported("transposition of a 1-D tile")
-        return x.T
-    return permute(x, *dims)
-
-
-def permute(x: Tile, *dims: Any) -> Tile:
-    return Tile(np.transpose(x.data, shape_of(dims)), x.dtype)
-
-
-def reshape(x: Any, *shape: Any, **_kwargs: Any) -> Tile:
-    x = tile(x)
-    sizes = [s for s in shape if not isinstance(s, bool)]  # a trailing can_reorder
-    return Tile(np.reshape(x.data, shape_of(sizes)), x.dtype)
-
-
-def ravel(x: Tile, *_args: Any, **_kwargs: Any) -> Tile:
-    return Tile(np.reshape(x.data, -1), x.dtype)
-
-
-def join(a: Any, b: Any) -> Tile:
-    left, right = broadcast(a, b)
-    return Tile(np.stack([left.data, right.data], axis=-1), left.dtype)
-
-
-def split(x: Tile) -> tuple[Tile, Tile]:
-    if x.data.ndim == 0 or x.data.shape[-1] != 2:
-        raise OracleUnsupported("split of a tile whose last axis is not 2 long")
-    return Tile(x.data[..., 0], x.dtype), Tile(x.data[..., 1], x.dtype)
-
-
-def interleave(a: Any, b: Any) -> Tile:
-    both = join(a, b)
-    return Tile(both.data.reshape(*both.shape[:-2], -1), both.dtype)
-
-
-def cat(a: Tile, b: Tile, *_args: Any, dim: Any = 0, **_kwargs: Any) -> Tile:
-    return Tile(np.concatenate([a.data, b.data], axis=as_int(dim)), a.dtype)
-
-
-def flip(x: Tile, dim: Any = None) -> Tile:
-    return Tile(np.flip(x.data, axis=x.data.ndim - 1 if dim is None else as_int(dim)), x.dtype)
-
-
-def gather(source: Tile, index: Tile, axis: Any) -> Tile:
-    extent = source.shape[as_int(axis)]
-    return Tile(np.take_along_axis(source.data, index.data % extent, axis=as_int(axis)), source.dtype)
 
 
 # -- elementwise ---------------------------------------------------------------------------------------------
@@ -265,6 +195,7 @@ LANGUAGE: dict[str, Any] = {
     **dtypes.BY_NAME,
     **MEMORY,
     **REDUCTIONS,
+    **SHAPES,
     **dict.fromkeys(_FLOAT_FUNCTIONS.split(), float_function),
     **dict.fromkeys(["multiple_of", "max_contiguous", "max_constancy"], same),
     **dict.fromkeys(["assume", "device_assert", "device_print", "static_print", "debug_barrier"], nothing),
@@ -274,10 +205,7 @@ LANGUAGE: dict[str, Any] = {
     "mul": lambda a, b, *_a, **_k: a * b,
     "arange": arange,
     "block_type": lambda element, shape: element,
-    "broadcast": broadcast,
-    "broadcast_to": broadcast_to,
     "cast": cast,
-    "cat": cat,
     "cdiv": cdiv,
     "clamp": clamp,
     "constexpr": constexpr,
@@ -285,18 +213,12 @@ LANGUAGE: dict[str, Any] = {
     "dot": dot,
     "dot_scaled": dot_scaled,
     "dtype": DType,
-    "expand_dims": expand_dims,
-    "flip": flip,
     "full": full,
-    "gather": gather,
-    "interleave": interleave,
-    "join": join,
     "logical_and": lambda a, b: tile(a).to(int1) & tile(b).to(int1),
     "logical_or": lambda a, b: tile(a).to(int1) | tile(b).to(int1),
     "maximum": maximum,
     "minimum": minimum,
     "num_programs": num_programs,
-    "permute": permute,
     "pointer_type": dtypes.pointer_type,
     "program_id": program_id,
     "rand": random_floats,
@@ -305,16 +227,11 @@ LANGUAGE: dict[str, Any] = {
     "randint4x": four(random_integers),
     "randn": random_floats,
     "range": device_range,
-    "ravel": ravel,
-    "reshape": reshape,
-    "split": split,
     "static_assert": static_assert,
     "static_range": static_range,
     "swizzle2d": swizzle2d,
-    "trans": trans,
     "tuple": tuple,
     "umulhi": umulhi,
-    "view": reshape,
     "where": where,
     "zeros": zeros,
     "zeros_like": zeros_like,

@@ -13,37 +13,7 @@ from typing import Any
 
 import numpy as np
 
-
-def _truncated(a: Any, b: Any) -> int:
-    quotient = abs(int(a)) // abs(int(b))
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-FUNCTIONS: dict[str, Any] = {
-    "__builtins__": {},
-    "Abs": abs,
-    "Max": max,
-    "Min": min,
-    "Mod": lambda a, b: a % b,
-    "abs": abs,
-    "cdiv": lambda a, b: -(-a // b),
-    "ceil": lambda a: -(-a // 1),
-    "floor": lambda a: a // 1,
-    "max": max,
-    "min": min,
-    "trunc_div": _truncated,
-}
-
-
-def evaluate(text: str | None, values: dict[str, Any]) -> int | None:
-    """The integer that an expression's text stands for; None where it holds names that are not known."""
-    if text is None:
-        return None
-    try:
-        result = eval(text, FUNCTIONS, {k: v for k, v in values.items() if isinstance(v, (int, float))})
-        return int(result) if result == int(result) else None
-    except Exception:
-        return None
+from .formula import evaluate
 
 
 @dataclass
@@ -107,7 +77,7 @@ def constant(offset: np.ndarray, axis: int) -> bool:
 
 
 def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -> bool | None:
-    """One line of offsets: True where it walks by ``stride`` as the notes admit, None where it cannot be told."""
+    """Whether one line of offsets walks by ``stride`` as the notes admit; None where it cannot be told."""
     steps = np.diff(line)
     if not steps.size:
         return None
