@@ -54,7 +54,7 @@ Position = "tuple[str, int, int] | None"
 class Node:
     """One value. ``shape`` is a tuple of extents (int or scalar Node), () for scalars, None where not known."""
 
-    __slots__ = ("args", "attr", "cache", "op", "pos", "shape", "type")
+    __slots__ = ("args", "attr", "cache", "op", "pos", "shape", "static", "type")
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class Node:
         shape: tuple[Any, ...] | None = (),
         type: str | None = None,
         pos: Any = None,
+        static: bool = False,
     ) -> None:
         self.op = op
         self.args = args
@@ -71,6 +72,7 @@ class Node:
         self.shape = shape
         self.type = type  #: element type where known: "i1", "i32", "i64", "fp32", "ptr" ...
         self.pos = pos  #: (path, line, column) of the call or statement that made it
+        self.static = static  #: known at compile time: Python's arithmetic, which rounds down
         self.cache: Any = None  #: the normal form, once made
 
     def __repr__(self) -> str:
@@ -119,4 +121,4 @@ class Carry:
 
 
 def const(value: Any) -> Node:
-    return Node("const", (), value, (), "i32" if isinstance(value, int) else None)
+    return Node("const", (), value, (), "i1" if isinstance(value, bool) else None, None, True)

@@ -15,6 +15,8 @@ from coalesce_lint.index.poly import ONE, ZERO, Poly, TooLarge, number, of_atom
 from coalesce_lint.index.terms import FREE, Algebra
 
 TOO_LARGE = "expression too large"
+#: Stands for "some axes" in values whose shape is not known.
+UNKNOWN_AXIS = -1
 #: Scalars larger than this many terms are given a name instead of being multiplied out further.
 FOLD_TERMS = 60
 
@@ -332,6 +334,13 @@ def _same(n: Normalizer, node: Node) -> Poly:
     return n.aligned(node.args[0], node)
 
 
+def _cast(n: Normalizer, node: Node) -> Poly:
+    p = n.aligned(node.args[0], node)
+    if node.attr == "pointer" and p.lanes:
+        return n._arbitrary(node, "pointer cast of a tile", kind="opaque")  # offsets so far are in other elements
+    return p
+
+
 def _expand(n: Normalizer, node: Node) -> Poly:
     at, rank = node.attr, len(node.args[0].shape or ())
     return n.algebra.move_axes(node.args[0].cache, {k: k + (k >= at) for k in range(rank)})
@@ -411,7 +420,9 @@ def _data(n: Normalizer, node: Node) -> Poly:
 
 
 def _opaque(n: Normalizer, node: Node) -> Poly:
-    lanes = None if node.args else frozenset(n.axes_of(node))
+    lanes: frozenset[int] | None = None if node.args else frozenset(n.axes_of(node))
+    if node.shape is None:
+        lanes = frozenset((UNKNOWN_AXIS,))
     return n._arbitrary(node, node.attr, kind="opaque", lanes=lanes)
 
 
@@ -446,7 +457,7 @@ _MAKERS: dict[str, Maker] = {
     "load": _load,
     "expand": _expand,
     "broadcast": _same,
-    "cast": _same,
+    "cast": _cast,
     "hint": _same,
     "trans": _trans,
     "reshape": _reshape,

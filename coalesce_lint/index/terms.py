@@ -298,9 +298,9 @@ class Algebra:
         image: dict[Atom, Poly] = {}
         for a in self.leaves(p):
             if a.kind == "lane":
-                image[a] = of_atom(self.lane(moved[a.attr], a.args[0]))
+                image[a] = of_atom(self.lane(moved.get(a.attr, a.attr), a.args[0]))
             elif a.kind in FREE and a.lanes:
-                image[a] = of_atom(self._free_like(a, tuple(moved[x] for x in a.args)))
+                image[a] = of_atom(self._free_like(a, tuple(moved.get(x, x) for x in a.args)))
         return image
 
     def replace_lanes(self, p: Poly, image: Mapping[int, Poly]) -> Poly:
@@ -311,10 +311,11 @@ class Algebra:
         leaves: dict[Atom, Poly] = {}
         for a in self.leaves(p):
             if a.kind == "lane":
-                leaves[a] = image[a.attr]
+                leaves[a] = image.get(a.attr, of_atom(a))
             elif a.kind in FREE and a.lanes:
-                axes = frozenset().union(*(image[x].lanes for x in a.args))
-                sign = tuple(image[x] for x in a.args)
+                known = [x for x in a.args if x in image]
+                axes = frozenset(x for x in a.args if x not in image).union(*(image[x].lanes for x in known))
+                sign = tuple(image[x] for x in known)
                 b = self.free(a.kind, (a.attr, sign), tuple(sorted(axes)))
                 b.data, b.walks, b.loops, b.reason, b.nonneg = a.data, a.walks, a.loops, a.reason, a.nonneg
                 leaves[a] = of_atom(b)

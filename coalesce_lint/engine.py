@@ -1,0 +1,119 @@
+"""The analysis of one file: its kernels and the verdict on each access. Never raises on bad input."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coalesce_lint.access import FileError, FileReport, Kernel
+from coalesce_lint.kernels.modules import Resolver
+from coalesce_lint.kernels.source import Function, Module, read_module
+
+if TYPE_CHECKING:
+    from coalesce_lint.pins import Pins
+
+#: Expressions of generated code nest a few thousand deep.
+_RECURSION = 6000
+
+
+def analyze_text(
+    text: str,
+    path: str,
+    pins: Pins | None = None,
+    roots: Sequence[Path] = (),
+    resolver: Resolver | None = None,
+) -> FileReport:
+    """All kernels of a source text with their accesses; a syntax error is a FileError in the report.
+
+    ``pins`` fixes arguments of a launch; ``roots`` are folders in which imported helpers are looked for.
+    """
+    report = FileReport(path)
+    if sys.getrecursionlimit() < _RECURSION:
+        sys.setrecursionlimit(_RECURSION)
+    try:
+        module = read_module(text, path)
+    except SyntaxError as e:
+        report.errors.append(FileError(path, e.lineno or 1, e.msg or "invalid syntax", max((e.offset or 1) - 1, 0)))
+        return report
+    except (ValueError, RecursionError, MemoryError) as e:
+        report.errors.append(FileError(path, 1, _plain(e)))
+        return report
+    report.lines = module.lines
+    resolver = resolver or Resolver(roots)
+    reached: set[Function] = set()
+    for fn in _entry_points(module):
+        _one_kernel(fn, module, resolver, pins, report, reached)
+    for fn in module.all_functions:
+        if fn not in reached and not fn.static:
+            _one_kernel(fn, module, resolver, pins, report, reached)
+    report.kernels.sort(key=lambda k: k.line)
+    return report
+
+
+def _plain(e: BaseException) -> str:
+    if isinstance(e, RecursionError):
+        return "nested too deeply to be parsed"
+    if isinstance(e, MemoryError):
+        return "too large to be parsed"
+    return str(e) or type(e).__name__
+
+
+def _one_kernel(
+    fn: Function,
+    module: Module,
+    resolver: Resolver,
+    pins: Pins | None,
+    report: FileReport,
+    reached: set[Function],
+) -> None:
+    """Reads one kernel; a failure becomes an error of the report, the other kernels go on."""
+    # imported here: a file without kernels needs neither libcst nor sympy
+    import libcst as cst
+
+    from coalesce_lint.kernels.finish import Finisher
+    from coalesce_lint.kernels.interpret import Interpreter
+
+    kernel = Kernel(module.path, fn.name, fn.line, end_line=fn.node.end_lineno or fn.line)
+    try:
+        it = Interpreter(fn, resolver, dict(pins.args) if pins is not None else None)
+        it.run()
+        reached.add(fn)
+        reached.update(it.inlined)
+        kernel.accesses = list(Finisher(it).accesses())
+        kernel.accesses.sort(key=lambda a: (a.place.path != module.path, a.place.path, a.place.line, a.place.column))
+    except cst.ParserSyntaxError as e:
+        report.errors.append(FileError(module.path, fn.line, f"{fn.name}: {str(e).splitlines()[0]}"))
+    except RecursionError:
+        report.errors.append(FileError(module.path, fn.line, f"{fn.name}: nested too deeply to be read"))
+    report.kernels.append(kernel)
+
+
+def _entry_points(module: Module) -> list[Function]:
+    """The functions that are launched: those that no other kernel of the file calls, and those seen in ``f[grid]``."""
+    called: set[str] = set()
+    for fn in module.all_functions:
+        for node in ast.walk(fn.node):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id != fn.name:
+                called.add(node.func.id)
+            elif isinstance(node, ast.Call):
+                called.update(a.id for a in [*node.args, *(k.value for k in node.keywords)] if isinstance(a, ast.Name))
+    return [
+        f
+        for f in module.all_functions
+        if not f.static and (f.name not in called or f.name in module.launched)
+    ]
+
+
+def explain_dict(report: FileReport) -> dict[str, Any]:
+    """The report as in the JSON contract."""
+    from coalesce_lint import __version__
+
+    return {
+        "schema": 1,
+        "tool": f"coalesce-lint {__version__}",
+        "kernels": [k.as_dict() for k in report.kernels],
+        "errors": [e.as_dict() for e in report.errors],
+    }

@@ -1,0 +1,181 @@
+"""Makes expression nodes: result shapes, element types and the folding of constants."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from coalesce_lint.index.nodes import Node, const
+
+#: A kernel whose graph grows past this is not read further.
+MAX_NODES = 150_000
+#: Integers beyond 64 bits do not occur in a kernel; larger results are not computed.
+_MAX_BITS = 256
+
+
+class Budget(Exception):
+    """The kernel's budget of nodes or time is spent."""
+
+
+def int_value(x: Any) -> int | None:
+    """The number a value is known to be, or None."""
+    if isinstance(x, Node) and x.op == "const" and isinstance(x.attr, (bool, int)):
+        return int(x.attr)
+    return None
+
+
+def dim_of(x: Any) -> Any:
+    """A value as an extent: an int where it is one, else the node."""
+    k = int_value(x)
+    return k if k is not None else x
+
+
+def _div(a: int, b: int) -> int:
+    return a // b
+
+
+_PY: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.floordiv,
+    "mod": operator.mod,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "shl": operator.lshift,
+    "shr": operator.rshift,
+    "min": min,
+    "max": max,
+    "truediv": operator.truediv,
+    "pow": operator.pow,
+}
+_CMP: dict[str, Callable[[Any, Any], bool]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
+
+
+def fold(op: str, a: Any, b: Any) -> Any:
+    """The Python value of a constant operation, or None where it has none that is worth computing."""
+    try:
+        if op in ("shl", "pow") and isinstance(b, int) and abs(b) > _MAX_BITS:
+            return None
+        if op == "pow" and isinstance(a, int) and abs(a) > 1 and a.bit_length() * abs(b) > _MAX_BITS:
+            return None
+        out = _PY[op](a, b)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    if isinstance(out, int) and out.bit_length() > _MAX_BITS:
+        return None
+    return out if isinstance(out, (bool, int, float, str)) else None
+
+
+class Builder:
+    """Node factory of one kernel; keeps all nodes, for questions such as "is this parameter used as a bound"."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.pos: Any = None
+        self.assuming = 0  #: > 0 inside tl.assume and asserts, whose comparisons make no parameter a size
+
+    def make(self, op: str, args: tuple[Node, ...], attr: Any = None, shape: Any = (), type: str | None = None) -> Node:
+        """A node; raises Budget when the kernel has too many."""
+        static = bool(args) and op not in _NEVER_STATIC and all(a.static for a in args)
+        node = Node(op, args, attr, shape, type, self.pos, static)
+        if not self.assuming:
+            self.nodes.append(node)
+        if len(self.nodes) > MAX_NODES:
+            raise Budget
+        return node
+
+    def binary(self, op: str, a: Node, b: Node) -> Node:
+        if a.op == "const" and b.op == "const":
+            value = fold(op, a.attr, b.attr) if a.attr is not None and b.attr is not None else None
+            if value is not None:
+                return const(value)
+        shape = broadcast_shapes(a.shape, b.shape)
+        if op in ("truediv", "pow"):
+            return self.make("data", (a, b), op, shape)
+        boolean = op in ("and", "or", "xor") and a.type == "i1" and b.type == "i1"
+        if op in ("add", "sub") and b.op == "const" and b.attr == 0:
+            return a
+        if op == "mul" and b.op == "const" and b.attr == 1:
+            return a
+        attr = ("floor" if a.static and b.static else "trunc") if op in ("div", "mod") else None
+        return self.make(op, (a, b), attr, shape, "i1" if boolean else wider(a, b))
+
+    def compare(self, op: str, a: Node, b: Node) -> Node:
+        if a.op == "const" and b.op == "const":
+            try:
+                return const(_CMP[op](a.attr, b.attr))
+            except TypeError:
+                pass
+        return self.make("cmp", (a, b), op, broadcast_shapes(a.shape, b.shape), "i1")
+
+    def negate(self, cond: Node) -> Node:
+        if cond.op == "const":
+            return const(not cond.attr)
+        return self.make("not", (cond,), None, cond.shape, "i1")
+
+    def choose(self, op: str, cond: Node, a: Node, b: Node) -> Node:
+        """``where`` (lane by lane) or ``phi`` (control flow)."""
+        if a is b:
+            return a
+        value = cond.attr if cond.op == "const" else None
+        if cond.op == "const" and value is not None and op == "phi":
+            return a if value else b
+        if a.op == "const" and b.op == "const" and a.attr == b.attr and type(a.attr) is type(b.attr):
+            return a
+        shape = broadcast_shapes(a.shape, b.shape)
+        if op == "where":
+            shape = broadcast_shapes(shape, cond.shape)
+        type_ = a.type if a.type == b.type else wider(a, b)
+        return self.make(op, (cond, a, b), None, shape, type_)
+
+    def data(self, name: Any, *args: Node, shape: Any = "broadcast") -> Node:
+        """A value computed from its inputs lane by lane in a way the algebra does not follow."""
+        if shape == "broadcast":
+            shape = ()
+            for a in args:
+                shape = broadcast_shapes(shape, a.shape)
+        return self.make("data", args, name, shape)
+
+    def opaque(self, reason: str, *args: Node, shape: Any = "broadcast") -> Node:
+        """A value that is not understood, with the reason."""
+        if shape == "broadcast":
+            shape = ()
+            for a in args:
+                shape = broadcast_shapes(shape, a.shape)
+        return self.make("opaque", args, reason, shape)
+
+
+_NEVER_STATIC = frozenset(("arange", "load", "pid", "loopvar", "iter", "carried", "opaque", "hint", "reduce", "scan"))
+
+
+def wider(a: Node, b: Node) -> str | None:
+    """The element type of a result: pointers win, then the wider integer."""
+    for t in ("ptr", "i64"):
+        if t in (a.type, b.type):
+            return t
+    return None if "i1" in (a.type, b.type) else a.type or b.type
+
+
+def broadcast_shapes(a: Any, b: Any) -> Any:
+    """The shape of an elementwise result; None where a shape is not known."""
+    if a is None or b is None:
+        return None
+    if not a:
+        return b
+    if not b:
+        return a
+    if len(a) < len(b):
+        a = (1,) * (len(b) - len(a)) + tuple(a)
+    elif len(b) < len(a):
+        b = (1,) * (len(a) - len(b)) + tuple(b)
+    return tuple(y if isinstance(x, int) and x == 1 else x for x, y in zip(a, b, strict=True))

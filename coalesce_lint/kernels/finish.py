@@ -1,0 +1,220 @@
+"""From what the interpreter saw to ``Access`` records: root pointer, offset, verdict and their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coalesce_lint.access import Access, Axis, Place, Site
+from coalesce_lint.index import verdict as verdicts
+from coalesce_lint.index.carried import Resolver
+from coalesce_lint.index.choices import facts_of
+from coalesce_lint.index.nodes import Node
+from coalesce_lint.index.normalize import Normalizer, truth
+from coalesce_lint.index.poly import ZERO, Atom, Poly, TooLarge
+from coalesce_lint.index.render import Renderer
+from coalesce_lint.kernels.interpret import Interpreter
+from coalesce_lint.kernels.record import RawSite
+from coalesce_lint.kernels.usage import Usage, leading_param
+
+_MAX_ROOTS = 8
+
+
+class Finisher:
+    """Judges the accesses of one kernel after it was read."""
+
+    def __init__(self, it: Interpreter) -> None:
+        self.it = it
+        self.n = Normalizer()
+        self.resolve = Resolver(self.n)
+        self.usage = Usage(it.build.nodes)
+        self.render = Renderer(self.n.algebra)
+        self._guards: dict[int, Poly] = {}
+        self._promised = self._promises()
+
+    def accesses(self) -> Iterator[Access]:
+        """Every access, once for each distinct verdict at its place."""
+        seen = set()
+        for site in self.it.sites:
+            access = self._access(site)
+            key = (access.place.path, access.place.line, access.place.column, access.op, access.pattern,
+                   access.lane_axis, access.lane_stride, access.condition)  # fmt: skip
+            if key not in seen:
+                seen.add(key)
+                yield access
+
+    # -- one access ------------------------------------------------------------------------------------------------
+
+    def _access(self, site: RawSite) -> Access:
+        try:
+            return self._judged(site)
+        except (TooLarge, RecursionError):
+            return self._unknown(site, "expression too large")
+
+    def _judged(self, site: RawSite) -> Access:
+        node = site.address
+        address = self.resolve(self.n(node))
+        facts = dict(self._promised)
+        facts.update(facts_of(self.n, [(self._truth(c), holds) for c, holds in site.guards]))
+        if facts:
+            address = self.n.algebra.rebuild(address, facts)
+        names: list[str] = []
+        worst: verdicts.Verdict | None = None
+        context = verdicts.Context(
+            self.n, self._extents(node), lambda a: self.usage.is_size(a.attr), self.render.text
+        )
+        for name, offset in self._roots(node, address, site):
+            if name not in names:
+                names.append(name)
+            v = verdicts.judge(context, offset)
+            if node.shape is None and v.pattern != "unknown":
+                v = verdicts.Verdict("unknown", reason="shape not understood", offset=offset)
+            if worst is None or verdicts.RANK[v.pattern] < verdicts.RANK[worst.pattern]:
+                worst = v
+        assert worst is not None
+        return self._record(site, "|".join(names), worst)
+
+    def _truth(self, cond: Node) -> Poly:
+        known = self._guards.get(id(cond))
+        if known is None:
+            try:
+                known = self.resolve(truth(self.n, cond))
+            except (TooLarge, RecursionError):
+                known = ZERO + Poly({(): 1})
+            self._guards[id(cond)] = known
+        return known
+
+    def _promises(self) -> dict[Atom, Poly]:
+        """Parameters that an assume or assert holds to be 1 (other promised values do not change a verdict)."""
+        conditions = []
+        for cond in self.it.assumed:
+            try:
+                conditions.append((truth(self.n, cond), True))
+            except (TooLarge, RecursionError):
+                continue
+        facts = facts_of(self.n, conditions)
+        return {a: p for a, p in facts.items() if a.kind == "param" and p.constant == 1}
+
+    def _extents(self, node: Node) -> dict[int, Poly]:
+        out = {}
+        for k, d in enumerate(node.shape or ()):
+            extent = self.resolve(self.n.extent(d))
+            if extent.constant != 1:
+                out[k] = extent
+        return out
+
+    # -- root pointer ----------------------------------------------------------------------------------------------
+
+    def _roots(self, node: Node, address: Poly, site: RawSite) -> list[tuple[str, Poly]]:
+        """The root pointers an access may have, each with the offset from it in elements."""
+        lead = leading_param(node, self.usage)
+        out: list[tuple[str, Poly]] = []
+        todo = [address]
+        while todo and len(out) < _MAX_ROOTS:
+            p = todo.pop()
+            root = self._root_atom(p, lead)
+            if root is not None:
+                name = root.attr.name if root.kind == "param" else f"*{self.render.name(root)}"
+                out.append((name, p - Poly({(root,): 1})))
+                continue
+            choice = self._pointer_choice(p)
+            if choice is None:
+                out.append((lead.name if lead is not None else "?", p))
+                continue
+            _, a, b = choice.args
+            todo.extend(self.n.algebra.rebuild(p, {choice: arm}) for arm in (b, a))
+        return out
+
+    def _root_atom(self, p: Poly, lead: object) -> Atom | None:
+        units = [m[0] for m, c in p.terms.items() if len(m) == 1 and c == 1]
+        names = [a for a in units if a.kind == "param" and not a.attr.constexpr and a.attr.pointer is not False]
+        for a in names:
+            if a.attr is lead:
+                return a
+        sure = [a for a in names if a.attr.pointer or not self.usage.is_number(a.attr)]
+        if sure and self._pointer_choice(p) is None:
+            return sure[0]
+        if names and self._pointer_choice(p) is None and lead is None:
+            return names[0]
+        if names or self._pointer_choice(p) is not None:
+            return None
+        loaded = [a for a in units if a.kind in ("load", "data") and a.data and not a.lanes]
+        return loaded[0] if loaded else None
+
+    def _pointer_choice(self, p: Poly) -> Atom | None:
+        """A choice between pointers among the terms of an address."""
+        for m, c in p.terms.items():
+            if len(m) == 1 and c == 1 and m[0].kind == "select":
+                for arm in m[0].args[1:]:
+                    units = [n[0] for n, v in arm.terms.items() if len(n) == 1 and v == 1]
+                    if any(
+                        (a.kind == "param" and not a.attr.constexpr and not self.usage.is_number(a.attr))
+                        or (a.kind == "select" and self._pointer_choice(arm) is not None)
+                        for a in units
+                    ):
+                        return m[0]
+        return None
+
+    # -- the record ------------------------------------------------------------------------------------------------
+
+    def _record(self, site: RawSite, pointer: str, v: verdicts.Verdict) -> Access:
+        offset = v.offset if v.offset is not None else ZERO
+        text = self.render.text
+        axes = []
+        extents: list[int | None] = []
+        for k, d in enumerate(site.address.shape or ()):
+            extent = self.resolve(self.n.extent(d))
+            steps = v.strides.get(k)
+            stride: str | None = None
+            if extent.constant == 1 or (steps is not None and steps.kind == "none"):
+                stride = "0"
+            elif steps is not None and steps.kind == "regular":
+                stride = text(steps.stride)
+            axes.append(Axis(k, text(extent), stride))
+            extents.append(extent.constant)
+        notes = list(v.notes)
+        if site.chain:
+            notes.append("via helper")
+        term = None
+        if v.lane_axis is not None:
+            lane = v.lane_axis
+            term = text(Poly({m: c for m, c in offset.terms.items() if any(lane in a.lanes for a in m)}))
+        condition = None
+        if v.condition is not None:
+            condition = f"{self.render.name(v.condition)} == 1"
+        owner = text(v.owner) if v.owner is not None else None
+        inner = site.loops[-1] if site.loops else None
+        reused = inner is not None and not any(inner in a.loops for a in offset.atoms())
+        return Access(
+            place=site.place,
+            op=site.op,
+            pointer=pointer,
+            offset=text(offset),
+            pattern=v.pattern,
+            lane_axis=v.lane_axis,
+            lane_stride=text(v.stride) if v.stride is not None else None,
+            condition=condition,
+            axes=axes,
+            notes=notes,
+            reason=v.reason or (f"{owner} owns the unit stride" if owner else None),
+            kernel=self.it.kernel.name,
+            call_chain=list(site.chain),
+            source=self._source(site.place),
+            lane_term=term,
+            loop_depth=len(site.loops),
+            reused=reused,
+            scalar_owner=owner,
+            extents=tuple(extents),
+            site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
+        )
+
+    def _unknown(self, site: RawSite, reason: str) -> Access:
+        return self._record(site, "?", verdicts.Verdict("unknown", reason=reason))
+
+    def _source(self, place: Place) -> str:
+        module = self.it.sources.get(place.path)
+        if module is None or not place.end_line:
+            return ""
+        lines = module.lines[place.line - 1 : place.end_line]
+        if not lines:
+            return ""
+        return " ".join(" ".join(x.strip() for x in lines).split())

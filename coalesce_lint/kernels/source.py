@@ -1,0 +1,271 @@
+"""Finds the kernels of a file, its names for ``triton.language``, its constants and imports.
+
+``ast`` is twenty times faster than libcst and says where the kernels are and at which place each call stands; libcst
+parses only the text of the kernels that are read.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import libcst as cst
+
+#: Packages whose ``.jit`` is not Triton's.
+_OTHER_JITS = frozenset(("numba", "nb", "jax", "torch", "tf", "cuda", "njit", "ti", "warp", "wp", "taichi"))
+#: Names by which code calls the language without an import that says so.
+LANGUAGE_NAMES = frozenset(("tl", "ttgl", "gl", "tlx", "tle"))
+
+
+@dataclass
+class Parameter:
+    """A parameter as written: its annotation as text, its default as an ast node."""
+
+    name: str
+    annotation: str = ""
+    default: ast.expr | None = None
+    variadic: bool = False
+
+
+@dataclass(eq=False)
+class Function:
+    """A function that Triton compiles. ``static`` marks a ``constexpr_function``, run by Python at compile time."""
+
+    name: str
+    module: Module
+    node: ast.FunctionDef
+    parameters: list[Parameter]
+    do_not_specialize: tuple[Any, ...] = ()
+    static: bool = False
+
+    @property
+    def line(self) -> int:
+        return self.node.lineno
+
+    @cached_property
+    def tree(self) -> cst.FunctionDef:
+        """The function as a libcst tree, parsed from its own lines only. Raises cst.ParserSyntaxError."""
+        first = min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
+        lines = self.module.lines[first - 1 : self.node.end_lineno]
+        indent = len(lines[0]) - len(lines[0].lstrip())
+        text = "".join(lines)
+        module = cst.parse_module(("if 1:\n" if indent else "") + text + ("" if text.endswith("\n") else "\n"))
+        body: Any = module.body[0]
+        if isinstance(body, cst.If):
+            body = body.body.body[0]
+        assert isinstance(body, cst.FunctionDef)
+        return body
+
+    @cached_property
+    def places(self) -> dict[int, tuple[int, int, int, int]]:
+        """Line, column, end line and end column of each call and lambda-free statement, by ``id`` of its libcst node.
+
+        Both trees list the calls in the order of their closing parentheses, so the k-th call of one is the k-th of
+        the other; libcst's own position pass costs more than parsing.
+        """
+        calls = [n for stmt in self.node.body for n in ast.walk(stmt) if isinstance(n, ast.Call)]
+        calls.sort(key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0))
+        found = _calls_by_end(self.tree.body)
+        if len(found) != len(calls):
+            return {}
+        return {
+            id(c): (a.lineno, a.col_offset, a.end_lineno or a.lineno, a.end_col_offset or 0)
+            for c, a in zip(found, calls, strict=True)
+        }
+
+
+@dataclass(eq=False)
+class Module:
+    """One source file: what the interpreter needs to know beside the kernels' bodies."""
+
+    path: str
+    text: str
+    functions: dict[str, Function] = field(default_factory=dict)
+    all_functions: list[Function] = field(default_factory=list)
+    imports: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, ast.expr] = field(default_factory=dict)
+    launched: set[str] = field(default_factory=set)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.splitlines(keepends=True)
+
+
+def read_module(text: str, path: str) -> Module:
+    """The module of a source text. Raises SyntaxError, ValueError (null bytes), RecursionError or MemoryError."""
+    tree = ast.parse(text)
+    module = Module(path, text)
+    _collect(tree, module)
+    return module
+
+
+def _collect(tree: ast.Module, module: Module) -> None:
+    functions: list[ast.FunctionDef] = []
+    wrapped: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for a in node.names:
+                module.imports[a.asname or a.name.split(".")[0]] = a.name if a.asname else a.name.split(".")[0]
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            for a in node.names:
+                module.imports[a.asname or a.name] = f"{base}.{a.name}" if not base.endswith(".") else base + a.name
+        elif isinstance(node, ast.FunctionDef):
+            functions.append(node)
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            module.launched.add(node.value.id)
+        elif isinstance(node, ast.Call) and _is_jit_call(node, module):
+            for arg in node.args:
+                if isinstance(arg, ast.Name):
+                    wrapped[arg.id] = arg.id
+    for stmt in tree.body:
+        _constant(stmt, module)
+        if isinstance(stmt, (ast.If, ast.Try)):
+            for inner in [*stmt.body, *stmt.orelse]:
+                _constant(inner, module)
+    for node in functions:
+        decorators = [_Decorator(d) for d in node.decorator_list]
+        jit = next((d for d in decorators if _is_jit(d, module)), None)
+        static = any(d.dotted.endswith("constexpr_function") for d in decorators)
+        if jit is None and not static and node.name not in wrapped:
+            continue
+        fn = Function(
+            node.name,
+            module,
+            node,
+            _parameters(node.args),
+            jit.unspecialized if jit else (),
+            static,
+        )
+        module.functions[node.name] = fn
+        module.all_functions.append(fn)
+
+
+def _constant(stmt: ast.stmt, module: Module) -> None:
+    if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name):
+        module.constants[stmt.targets[0].id] = stmt.value
+    elif isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name) and stmt.value is not None:
+        module.constants[stmt.target.id] = stmt.value
+
+
+class _Decorator:
+    """A decorator's dotted name and, for ``jit``, the arguments it must not specialize."""
+
+    def __init__(self, node: ast.expr) -> None:
+        call = node if isinstance(node, ast.Call) else None
+        self.dotted = dotted(call.func if call else node)
+        self.unspecialized: tuple[Any, ...] = ()
+        for k in call.keywords if call else ():
+            if k.arg == "do_not_specialize" and isinstance(k.value, (ast.List, ast.Tuple)):
+                self.unspecialized = tuple(e.value for e in k.value.elts if isinstance(e, ast.Constant))
+
+
+def dotted(node: ast.expr) -> str:
+    """``a.b.c`` of an attribute chain, "" for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([node.id, *reversed(parts)])
+
+
+def _is_jit(d: _Decorator, module: Module) -> bool:
+    name = d.dotted
+    if not name:
+        return False
+    head, _, tail = name.rpartition(".")
+    if tail != "jit" and not tail.endswith("_jit"):
+        return False
+    origin = module.imports.get(name.split(".")[0], name.split(".")[0])
+    root = origin.split(".")[0]
+    if root in _OTHER_JITS and "triton" not in origin:
+        return False
+    if head:
+        return True
+    return "triton" in origin or "gluon" in origin or (origin == name and _speaks_triton(module))
+
+
+def _speaks_triton(module: Module) -> bool:
+    return any("triton" in v or "gluon" in v for v in module.imports.values())
+
+
+def _is_jit_call(node: ast.Call, module: Module) -> bool:
+    """``kernel = triton.jit(function)``."""
+    name = dotted(node.func)
+    return name in ("triton.jit", "gluon.jit") and bool(node.args)
+
+
+def _parameters(args: ast.arguments) -> list[Parameter]:
+    plain = [*args.posonlyargs, *args.args]
+    defaults: list[ast.expr | None] = [None] * (len(plain) - len(args.defaults)) + list(args.defaults)
+    out = [Parameter(a.arg, _text(a.annotation), d) for a, d in zip(plain, defaults, strict=True)]
+    if args.vararg:
+        out.append(Parameter(args.vararg.arg, "", None, True))
+    out += [
+        Parameter(a.arg, _text(a.annotation), d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    ]
+    return out
+
+
+def _text(annotation: ast.expr | None) -> str:
+    return ast.unparse(annotation) if annotation is not None else ""
+
+
+_SKIP = ("whitespace", "lpar", "rpar", "comma", "lines_after", "leading_lines", "header", "footer", "semicolon", "equal",
+         "operator", "colon", "lbracket", "rbracket", "lbrace", "rbrace", "asname", "async", "indent", "dot",
+         "annotation", "star", "first_colon", "second_colon", "trailing")  # fmt: skip
+_fields: dict[type, tuple[str, ...]] = {}
+_LEAVES = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Pass, cst.Break, cst.Continue)
+
+
+def _fields_of(kind: type) -> tuple[str, ...]:
+    if kind not in _fields:
+        names = getattr(kind, "__dataclass_fields__", {})
+        if issubclass(kind, cst.AnnAssign):
+            chosen = ["target", "annotation", "value"]
+        elif issubclass(kind, cst.Annotation):
+            chosen = ["annotation"]
+        elif issubclass(kind, cst.FunctionDef):
+            chosen = ["decorators", "params", "returns", "body"]
+        elif issubclass(kind, cst.Param):
+            chosen = ["annotation", "default"]
+        else:
+            chosen = [f for f in names if not f.startswith(_SKIP)]
+        _fields[kind] = tuple(chosen)
+    return _fields[kind]
+
+
+def _calls_by_end(root: cst.CSTNode) -> list[cst.Call]:
+    """The calls under ``root`` in the order in which they end in the text."""
+    out: list[cst.Call] = []
+    stack: list[tuple[Any, bool]] = [(root, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            out.append(node)
+            continue
+        kind = type(node)
+        if kind in _LEAVES:
+            continue
+        if kind is cst.Call:
+            stack.append((node, True))
+        children: list[Any] = []
+        if kind is cst.IfExp:
+            children = [node.body, node.test, node.orelse]
+        elif kind in (cst.ListComp, cst.SetComp, cst.GeneratorExp):
+            children = [node.elt, node.for_in]
+        elif kind is cst.Comparison:
+            children = [node.left, *(t.comparator for t in node.comparisons)]
+        else:
+            for name in _fields_of(kind):
+                value = getattr(node, name)
+                if isinstance(value, cst.CSTNode):
+                    children.append(value)
+                elif isinstance(value, (tuple, list)):
+                    children.extend(v for v in value if isinstance(v, cst.CSTNode))
+        stack.extend((c, False) for c in reversed(children))
+    return out
