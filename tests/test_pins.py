@@ -1,0 +1,103 @@
+import pytest
+
+from coalesce_lint import pins
+from coalesce_lint.pins import PinError, PointerPin, make_pins, parse_args, parse_grid
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("n=4096", 4096),
+        ("n=-1", -1),
+        ("n=0x10", 16),
+        ("n=1_000", 1000),
+        ("eps=1e-5", 1e-5),
+        ("CAUSAL=True", True),
+        ("bias=None", None),
+        ("ACT=relu", "relu"),
+        ("ACT='relu'", "relu"),
+        ("DTYPE=tl.float16", "tl.float16"),
+        ("x=*fp32", PointerPin("fp32", 16)),
+        ("x=*fp16:2", PointerPin("fp16", 2)),
+        (" x = *bf16:8 ", PointerPin("bf16", 8)),
+    ],
+)
+def test_values(text, value):
+    (told,) = parse_args([text]).values()
+    assert told == value
+    assert type(told) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n",
+        "=3",
+        "n=",
+        "2n=3",
+        "a b=3",
+        "n=[1]",
+        "n=(1,2)",
+        "x=*float32",
+        "x=*",
+        "x=*fp32:",
+        "x=*fp32:3",
+        "x=*fp32:0",
+    ],
+)
+def test_bad_text_is_one_line_that_names_it(text):
+    with pytest.raises(PinError) as caught:
+        parse_args([text])
+    assert "\n" not in str(caught.value)
+    assert "--arg" in str(caught.value)
+
+
+def test_a_name_given_twice_is_an_error():
+    with pytest.raises(PinError, match="n is given twice"):
+        parse_args(["n=1", "n=2"])
+
+
+def test_a_deeply_nested_value_is_text_or_an_error_and_no_crash():
+    assert isinstance(parse_args(["n=" + "-" * 20000 + "1"])["n"], (str, int))
+
+
+def test_grid():
+    assert parse_grid("128") == (128,)
+    assert parse_grid("128, 4,2") == (128, 4, 2)
+
+
+@pytest.mark.parametrize("text", ["", "0", "1,2,3,4", "a", "1,", "-1", "1.5"])
+def test_bad_grid(text):
+    with pytest.raises(PinError, match="--grid"):
+        parse_grid(text)
+
+
+def test_warps_and_architecture():
+    assert make_pins(num_warps=8, arch="sm_90").arch == "sm90"
+    with pytest.raises(PinError, match="--num-warps 3"):
+        make_pins(num_warps=3)
+    with pytest.raises(PinError, match="--arch gfx942"):
+        make_pins(arch="gfx942")
+
+
+@pytest.mark.parametrize(
+    ("installed", "profile"),
+    [("3.6.0", "3.6"), ("3.9.0", "3.9"), ("3.8.1", "3.6"), ("4.0.0", "3.9"), ("2.1.0", "3.6"), ("x", "3.6")],
+)
+def test_the_profile_is_that_of_the_installed_triton(monkeypatch, installed, profile):
+    monkeypatch.setattr("importlib.metadata.version", lambda name: installed)
+    assert pins.installed_profile() == profile
+
+
+def test_without_triton_the_profile_is_the_oldest(monkeypatch):
+    from importlib.metadata import PackageNotFoundError
+
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", missing)
+    assert make_pins().triton == "3.6"
+
+
+def test_a_pointer_knows_the_size_of_its_elements():
+    assert PointerPin("fp16").element_bytes == 2
