@@ -141,6 +141,35 @@ class Access:
         }
 
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For worker processes: texts written out, the expression graph left behind."""
+        for name in _LAZY:
+            getattr(self, name)
+        return {**self.__dict__, "site": None}
+
+
+def _lazy(name: str) -> property:
+    """A text field that may be set to a function; it is called when the text is first asked for."""
+    slot = "_" + name
+
+    def get(self: Access) -> Any:
+        value = self.__dict__[slot]
+        if callable(value):
+            value = self.__dict__[slot] = value()
+        return value
+
+    def put(self: Access, value: Any) -> None:
+        self.__dict__[slot] = value
+
+    return property(get, put)
+
+
+#: Texts that cost more than the verdict itself and that most runs never show.
+_LAZY = ("offset", "lane_term", "axes", "source")
+for _name in _LAZY:
+    setattr(Access, _name, _lazy(_name))
+
+
 @dataclass
 class Kernel:
     """One kernel with all its accesses, those inside called helpers included."""

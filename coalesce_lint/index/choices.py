@@ -115,18 +115,17 @@ def _deciding(p: Poly) -> Iterable[Atom]:
 
 def _open_inside(a: Atom) -> Iterable[Atom]:
     if a.kind == "cmp":
-        if not (a.data and a.lanes):
+        if not a.wild:
             yield a
-        return
-    if a.kind == "select" and a.args[0] is not None:
-        for b in a.args[0].atoms():
-            yield from _open_inside(b)
-    if a.kind in ("select", "extreme"):
-        yield a
-    elif a.kind == "div":
-        for x in a.args:
-            for b in x.atoms():
+    elif a.kind in ("select", "extreme"):
+        if a.kind == "select" and a.args[0] is not None:
+            for b in a.args[0].atoms():
                 yield from _open_inside(b)
+        yield a
+    elif a.kind == "div" and a.lanes:
+        # what only shifts the dividend does not change its steps
+        for x in a.args:
+            yield from _deciding(x)
 
 
 def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
@@ -171,7 +170,7 @@ def _select_images(n: Normalizer, atom: Atom) -> list[tuple[Atom, Poly]]:
     cond, a, b = atom.args
     if cond is None or not cond.lanes:
         return [(atom, a), (atom, b)]
-    if not any(x.data for x in cond.atoms()):
+    if not any(x.wild for x in cond.atoms()):
         return [(atom, a), (atom, b)]
     varying = [x for x in (a, b) if x.lanes]
     if len(varying) == 1:

@@ -24,7 +24,7 @@ class Atom:
     """An indivisible factor: a symbol, or a compound term such as a floor division.
 
     ``lanes`` are the tile axes on which it depends, ``loops`` the loops in which it changes.
-    ``data`` says that it depends on loaded values, ``walks`` that it is made of program ids and loop variables.
+    ``data`` says that it depends on loaded values, ``wild`` on which axes it does so lane by lane, ``walks`` that it is made of program ids and loop variables.
     """
 
     __slots__ = (
@@ -38,6 +38,7 @@ class Atom:
         "number",
         "reason",
         "walks",
+        "wild",
     )
 
     def __init__(self, kind: str, attr: Any, args: tuple[Any, ...], number: int) -> None:
@@ -49,6 +50,7 @@ class Atom:
         self.loops: frozenset[Any] = frozenset()
         self.data = False
         self.walks = False
+        self.wild: frozenset[int] = frozenset()
         self.nonneg = False
         self.reason: str | None = None
 

@@ -24,7 +24,17 @@ def _monomial_nonneg(m: tuple[Atom, ...]) -> bool:
 
 
 def nonneg(algebra: Algebra, p: Poly, depth: int = _DEPTH) -> bool:
-    """True where p >= 0 is proved."""
+    """True where p >= 0 is proved. Raises TooLarge when the fuel of the current access is spent."""
+    known = algebra.signs.get(p)
+    if known is None:
+        algebra.burn(1 + len(p.terms))
+        known = _nonneg(algebra, p, depth)
+        if known or depth == _DEPTH:
+            algebra.signs[p] = known
+    return known
+
+
+def _nonneg(algebra: Algebra, p: Poly, depth: int) -> bool:
     negative = None
     for m, c in p.terms.items():
         if not _monomial_nonneg(m):
@@ -96,6 +106,7 @@ def upper(algebra: Algebra, p: Poly, depth: int = _DEPTH) -> Poly | None:
     """A polynomial without lanes that p never exceeds, or None where none is known."""
     if depth == 0 or len(p.terms) > 40:
         return None
+    algebra.burn(1 + len(p.terms))
     for m, c in p.terms.items():
         if c >= 0:
             continue

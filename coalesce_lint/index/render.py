@@ -15,6 +15,7 @@ from coalesce_lint.index.poly import Atom, Poly, exact_quotient, of_atom
 from coalesce_lint.index.terms import Algebra
 
 _FACTOR_LIMIT = 12
+_COMPOUND = frozenset(("div", "cmp", "select", "extreme"))
 
 
 class FloorDiv(sympy.Function):
@@ -66,14 +67,25 @@ class Renderer:
             a = p.single_atom()
             if k is not None:
                 self._memo[p] = str(k)
-            elif a is not None and a.kind not in ("div", "cmp", "select", "extreme"):
+            elif a is not None and a.kind not in _COMPOUND:
                 self._memo[p] = self.name(a)
+            elif (plain := self._plain_product(p)) is not None:
+                self._memo[p] = plain
             else:
                 text = _PRINTER.doprint(self.expression(p))
                 if text.startswith("(") and text.endswith(")") and _balanced(text[1:-1]):
                     text = text[1:-1]
                 self._memo[p] = text
         return self._memo[p]
+
+    def _plain_product(self, p: Poly) -> str | None:
+        """A product of symbols, which needs no sympy."""
+        one = p.single()
+        if one is None or len(set(one[0])) < len(one[0]) or any(a.kind in _COMPOUND for a in one[0]):
+            return None
+        names = [self.name(a) for a in one[0]]
+        sign = {1: [], -1: ["-"]}.get(one[1])
+        return "".join(sign) + "*".join(names) if sign is not None else "*".join([str(one[1]), *names])
 
     def expression(self, p: Poly) -> Any:
         """The polynomial as a sympy expression, digits folded and factored where it is small."""

@@ -48,7 +48,7 @@ def unknown(reason: str) -> Steps:
 def along(n: Normalizer, p: Poly, axis: int) -> Steps:
     """The steps of ``p`` along ``axis``, everything else fixed."""
     stride = ZERO
-    terms: list[tuple[Poly, Atom]] = []
+    terms: dict[Atom, Poly] = {}
     gather: Steps | None = None
     trouble: str | None = None
     for m, c in p.terms.items():
@@ -56,7 +56,7 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
         if not moving:
             continue
         rest = Poly({tuple(a for a in m if axis not in a.lanes): c})
-        arbitrary = [a for a in moving if a.data]
+        arbitrary = [a for a in moving if axis in a.wild]
         if arbitrary:
             compact = all(_is_compaction(a, axis) for a in arbitrary) and len(moving) == 1
             gather = Steps("gather", compaction=compact and (gather is None or gather.compaction))
@@ -65,14 +65,14 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
         elif moving[0].kind == "lane":
             stride = stride + rest
         elif moving[0].kind == "div":
-            terms.append((rest, moving[0]))
+            terms[moving[0]] = terms.get(moving[0], ZERO) + rest
         else:
             trouble = moving[0].reason or f"lane-dependent {moving[0].kind}"
     if gather is not None:
         return gather
     if trouble is not None:
         return unknown(trouble)
-    return _combine(n, stride, [(rest, _quotient(n, atom, axis), atom) for rest, atom in terms])
+    return _combine(n, stride, [(f, _quotient(n, atom, axis), atom) for atom, f in terms.items() if f.terms])
 
 
 def _is_compaction(a: Atom, axis: int) -> bool:
@@ -88,8 +88,6 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     inner = along(n, x, axis)
     if inner.kind != "regular":
         return inner
-    if not ranges.nonneg(n.algebra, c):
-        return unknown("division by a value of unknown sign")
     s = inner.stride
     direct = exact_quotient(s, c)
     if direct is not None:

@@ -17,6 +17,7 @@ from coalesce_lint.index.poly import (
     ZERO,
     Atom,
     Poly,
+    TooLarge,
     divide,
     exact_quotient,
     map_atoms,
@@ -28,13 +29,29 @@ from coalesce_lint.index.poly import (
 FREE = frozenset({"load", "data", "opaque", "carried"})
 
 
+#: Elementary proof steps that one access may take (about a second).
+FUEL = 200_000
+
+
 class Algebra:
     """Makes and remembers the atoms of one kernel, so that equal terms are the same object."""
 
     def __init__(self) -> None:
         self._atoms: dict[Hashable, Atom] = {}
         self.digits: dict[Atom, list[tuple[Poly, Poly]]] = {}
+        self.signs: dict[Poly, bool] = {}
+        self.fuel = FUEL
         self._renamed: dict[Hashable, Poly] = {}
+
+    def burn(self, amount: int) -> None:
+        """Spends fuel; raises TooLarge when none is left, so that no expression takes more than its share of time."""
+        self.fuel -= amount
+        if self.fuel < 0:
+            raise TooLarge
+
+    def refuel(self) -> None:
+        """A new access gets a full tank."""
+        self.fuel = FUEL
 
     # -- leaves ----------------------------------------------------------------------------------------------------
 
@@ -66,6 +83,8 @@ class Algebra:
             atom.lanes = frozenset(axes)
             for name, value in facts.items():
                 setattr(atom, name, value)
+            if atom.data:
+                atom.wild = atom.lanes
         return atom
 
     def _new(self, key: Hashable, kind: str, attr: Any, args: tuple[Any, ...]) -> Atom:
@@ -83,6 +102,7 @@ class Algebra:
                 atom.lanes = atom.lanes | a.lanes
                 atom.loops = atom.loops | a.loops
                 atom.data = atom.data or a.data
+                atom.wild = atom.wild | a.wild
                 atom.reason = atom.reason or a.reason
             atom.walks = any(a.walks for a in inner) and not atom.data
         return atom
@@ -316,14 +336,12 @@ class Algebra:
                 known = [x for x in a.args if x in image]
                 axes = frozenset(x for x in a.args if x not in image).union(*(image[x].lanes for x in known))
                 sign = tuple(image[x] for x in known)
-                b = self.free(a.kind, (a.attr, sign), tuple(sorted(axes)))
-                b.data, b.walks, b.loops, b.reason, b.nonneg = a.data, a.walks, a.loops, a.reason, a.nonneg
-                leaves[a] = of_atom(b)
+                leaves[a] = of_atom(self._free_like(a, tuple(sorted(axes)), (a.attr, sign)))
         return self.rebuild(p, leaves)
 
-    def _free_like(self, a: Atom, axes: tuple[int, ...]) -> Atom:
+    def _free_like(self, a: Atom, axes: tuple[int, ...], attr: Hashable = None) -> Atom:
         return self.free(
-            a.kind, a.attr, axes, data=a.data, walks=a.walks, loops=a.loops, reason=a.reason, nonneg=a.nonneg
+            a.kind, attr or a.attr, axes, data=a.data, walks=a.walks, loops=a.loops, reason=a.reason, nonneg=a.nonneg
         )
 
     def leaves(self, p: Poly) -> list[Atom]:

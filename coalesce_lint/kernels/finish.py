@@ -45,6 +45,7 @@ class Finisher:
     # -- one access ------------------------------------------------------------------------------------------------
 
     def _access(self, site: RawSite) -> Access:
+        self.n.algebra.refuel()
         try:
             return self._judged(site)
         except (TooLarge, RecursionError):
@@ -159,25 +160,10 @@ class Finisher:
     def _record(self, site: RawSite, pointer: str, v: verdicts.Verdict) -> Access:
         offset = v.offset if v.offset is not None else ZERO
         text = self.render.text
-        axes = []
-        extents: list[int | None] = []
-        for k, d in enumerate(site.address.shape or ()):
-            extent = self.resolve(self.n.extent(d))
-            steps = v.strides.get(k)
-            stride: str | None = None
-            if extent.constant == 1 or (steps is not None and steps.kind == "none"):
-                stride = "0"
-            elif steps is not None and steps.kind == "regular":
-                stride = text(steps.stride)
-            axes.append(Axis(k, text(extent), stride))
-            extents.append(extent.constant)
+        shape = [self.resolve(self.n.extent(d)) for d in site.address.shape or ()]
         notes = list(v.notes)
         if site.chain:
             notes.append("via helper")
-        term = None
-        if v.lane_axis is not None:
-            lane = v.lane_axis
-            term = text(Poly({m: c for m, c in offset.terms.items() if any(lane in a.lanes for a in m)}))
         condition = None
         if v.condition is not None:
             condition = f"{self.render.name(v.condition)} == 1"
@@ -188,24 +174,42 @@ class Finisher:
             place=site.place,
             op=site.op,
             pointer=pointer,
-            offset=text(offset),
+            offset=lambda: text(offset),  # type: ignore[arg-type]
             pattern=v.pattern,
             lane_axis=v.lane_axis,
             lane_stride=text(v.stride) if v.stride is not None else None,
             condition=condition,
-            axes=axes,
+            axes=lambda: self._axes(shape, v),  # type: ignore[arg-type]
             notes=notes,
             reason=v.reason or (f"{owner} owns the unit stride" if owner else None),
             kernel=self.it.kernel.name,
             call_chain=list(site.chain),
-            source=self._source(site.place),
-            lane_term=term,
+            source=lambda: self._source(site.place),  # type: ignore[arg-type]
+            lane_term=lambda: self._lane_term(offset, v.lane_axis),  # type: ignore[arg-type]
             loop_depth=len(site.loops),
             reused=reused,
             scalar_owner=owner,
-            extents=tuple(extents),
+            extents=tuple(p.constant for p in shape),
             site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
         )
+
+    def _axes(self, shape: list[Poly], v: verdicts.Verdict) -> list[Axis]:
+        axes = []
+        for k, extent in enumerate(shape):
+            steps = v.strides.get(k)
+            stride: str | None = None
+            if extent.constant == 1 or (steps is not None and steps.kind == "none"):
+                stride = "0"
+            elif steps is not None and steps.kind == "regular":
+                stride = self.render.text(steps.stride)
+            axes.append(Axis(k, self.render.text(extent), stride))
+        return axes
+
+    def _lane_term(self, offset: Poly, axis: int | None) -> str | None:
+        """The part of the offset that varies along the lane axis."""
+        if axis is None:
+            return None
+        return self.render.text(Poly({m: c for m, c in offset.terms.items() if any(axis in a.lanes for a in m)}))
 
     def _unknown(self, site: RawSite, reason: str) -> Access:
         return self._record(site, "?", verdicts.Verdict("unknown", reason=reason))
