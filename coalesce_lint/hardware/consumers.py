@@ -1,0 +1,145 @@
+"""Loads of small tiles take the layout of what uses them.
+
+Models ``RemoveLayoutConversions.cpp``: a load of at least as many elements as the program has threads keeps
+the layout that the Coalesce pass chose (it is an anchor); a smaller one is cheap enough to be repeated, so
+that it is loaded in the layout that its consumer wants, without a conversion.
+"""
+
+from __future__ import annotations
+
+from coalesce_lint.hardware.analysis import Analysis, Unresolved
+from coalesce_lint.hardware.layout import MemoryOp, default_layout
+from coalesce_lint.hardware.linear_layout import LinearLayout, sliced
+from coalesce_lint.index.nodes import Node
+
+#: Operations whose operands are wanted in the layout of their result.
+_ELEMENTWISE = frozenset(
+    "add sub mul div mod min max and or xor shl shr neg not cmp where cast hint data broadcast phi".split()
+)
+
+
+class Relayout:
+    """Walks from the anchors back to the small loads that feed them."""
+
+    def __init__(self, ops: list[MemoryOp], analysis: Analysis) -> None:
+        self.ops = ops
+        self.analysis = analysis
+        self.by_address = {id(op.origin.site.address): op for op in ops if op.kind == "load"}
+        self.settled: set[int] = set()
+        self.memo: dict[int, LinearLayout | None] = {}
+
+    def anchored(self, op: MemoryOp) -> bool:
+        """True for operations that keep their layout (``isLayoutAnchor``)."""
+        if op.kind == "atomic":
+            return bool(op.shape)
+        return op.layout is not None and op.elements >= self.analysis.launch.threads
+
+    def forward(self, node: Node) -> LinearLayout | None:
+        """The layout that a value has from the anchors it is computed from; None where none of them is
+        large."""
+        if id(node) not in self.memo:
+            self.memo[id(node)] = None
+            self.memo[id(node)] = self._forward(node)
+        return self.memo[id(node)]
+
+    def _forward(self, node: Node) -> LinearLayout | None:
+        try:
+            shape = self.analysis.shape(node)
+        except Unresolved:
+            return None
+        if not shape:
+            return None
+        if node.op == "load":
+            op = self.by_address.get(id(node.args[0]))
+            return op.layout if op is not None and self.anchored(op) else None
+        if node.op in _ELEMENTWISE:
+            for a in node.args:
+                found = self.forward(a)
+                if found is not None and found.shape == shape:
+                    return found
+        if node.op == "reduce" and node.attr[1] is not None:
+            inner = self.forward(node.args[0])
+            return sliced_axis(inner, node.attr[1]) if inner is not None else None
+        return None
+
+    def demand(self, node: Node, layout: LinearLayout | None) -> None:
+        """A consumer wants ``node`` in ``layout``: passes the wish on to the small loads behind it."""
+        try:
+            shape = self.analysis.shape(node)
+        except Unresolved:
+            return
+        own = self.forward(node)
+        wanted = own if own is not None else layout
+        if wanted is not None and wanted.shape != shape:
+            wanted = None
+        if node.op == "load":
+            self._load(node, wanted)
+        elif node.op in _ELEMENTWISE:
+            for a in node.args:
+                self._operand(a, wanted, shape)
+        elif node.op == "expand" and wanted is not None and self.analysis.shape(node.args[0]):
+            self.demand(node.args[0], sliced_axis(wanted, node.attr))
+        elif node.op == "reduce":
+            inner = self.analysis.shape(node.args[0])
+            self.demand(
+                node.args[0], default_layout(inner, self.analysis.launch.num_warps) if inner else None
+            )
+
+    def _operand(self, node: Node, wanted: LinearLayout | None, shape: tuple[int, ...]) -> None:
+        """An operand of an elementwise operation: Triton broadcasts it to ``shape`` first."""
+        try:
+            own = self.analysis.shape(node)
+        except Unresolved:
+            return
+        if not own or wanted is None:
+            self.demand(node, None)
+            return
+        layout = wanted
+        for _ in range(len(shape) - len(own)):
+            layout = sliced_axis(layout, 0)
+        self.demand(node, narrowed(layout, own))
+
+    def _load(self, node: Node, wanted: LinearLayout | None) -> None:
+        op = self.by_address.get(id(node.args[0]))
+        if op is None or id(op) in self.settled:
+            return
+        if op.layout is not None and not self.anchored(op) and wanted is not None:
+            op.layout = wanted
+            self.settled.add(id(op))
+            self.operands(op)
+
+    def operands(self, op: MemoryOp) -> None:
+        """Passes an operation's layout on to its pointer, mask and value."""
+        site = op.origin.site
+        for node in (site.address, site.mask, site.value if op.kind != "load" else None):
+            if isinstance(node, Node):
+                self._operand(node, op.layout, op.shape)
+
+
+def sliced_axis(layout: LinearLayout, axis: int) -> LinearLayout:
+    """The layout of a tile without ``axis``; where the parent has extent there, the lanes along it become
+    duplicates."""
+    return sliced(narrowed(layout, (*layout.shape[:axis], 1, *layout.shape[axis + 1 :])), axis)
+
+
+def narrowed(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+    """The layout of a tile that is broadcast to the layout's shape: along axes of extent 1 all hold the
+    same element."""
+    if layout.shape == shape:
+        return layout
+
+    def cut(bases: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(0 if s == 1 else c for c, s in zip(b, shape, strict=True)) for b in bases)
+
+    return LinearLayout(shape, cut(layout.register), cut(layout.lane), cut(layout.warp))
+
+
+def relayout(ops: list[MemoryOp], analysis: Analysis) -> None:
+    """Gives loads of small tiles the layout of their consumers; large ones and stores keep theirs."""
+    walk = Relayout(ops, analysis)
+    small = [op for op in ops if op.kind == "load" and op.shape and not walk.anchored(op)]
+    if not small:
+        return
+    for op in ops:
+        if op.kind != "load" or walk.anchored(op):
+            walk.operands(op)

@@ -1,0 +1,42 @@
+"""What differs between Triton versions: one small table. A new version gets a line where its layouts
+differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The rules of one Triton version.
+
+    ``ties_last``: axes of equal contiguity are ordered from the last to the first, else from the first to
+    the last. ``reshape_keeps``: contiguity and constancy survive ``tl.reshape`` where the axis is split at
+    its fast end. ``global_divisibility``: divisibility of an axis without contiguity holds for all axes.
+    ``clamps_divisibility``: a sum's divisibility is cut to its own contiguity where an operand's run was
+    longer.
+    """
+
+    name: str
+    ties_last: bool
+    reshape_keeps: bool
+    global_divisibility: bool
+    clamps_divisibility: bool
+
+
+PROFILES = {
+    p.name: p
+    for p in (
+        Profile(
+            "3.6", ties_last=False, reshape_keeps=False, global_divisibility=False, clamps_divisibility=False
+        ),
+        Profile(
+            "3.9", ties_last=True, reshape_keeps=True, global_divisibility=True, clamps_divisibility=True
+        ),
+    )
+}
+
+
+def profile_of(name: str | None) -> Profile:
+    """The profile called ``name``; the oldest where it is None or not known."""
+    return PROFILES.get(name or "", PROFILES["3.6"])

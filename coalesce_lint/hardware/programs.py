@@ -1,0 +1,32 @@
+"""Representative programs of a grid: the corners, for masks and edges, and a few between by a fixed
+chance."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+Program = tuple[int, int, int]
+
+
+def program_weights(grid: tuple[int, ...], limit: int) -> list[tuple[Program, float]]:
+    """Program ids with the number of programs that each stands for: all of a small grid, else about
+    ``limit``."""
+    sizes = (*grid, 1, 1, 1)[:3]
+    total = math.prod(sizes)
+    if total <= limit:
+        return [((x, y, z), 1.0) for x, y, z in itertools.product(*map(range, sizes))]
+    corners = sorted(
+        {(x, y, z) for x in (0, sizes[0] - 1) for y in (0, sizes[1] - 1) for z in (0, sizes[2] - 1)}
+    )
+    chance = random.Random(0)
+    others: set[Program] = set()
+    for _ in range(10 * limit):
+        if len(others) >= max(limit - len(corners), limit // 3):
+            break
+        x, y, z = (chance.randrange(n) for n in sizes)
+        if (x, y, z) not in corners:
+            others.add((x, y, z))
+    rest = (total - len(corners)) / max(len(others), 1)
+    return [(c, 1.0) for c in corners] + [(o, rest) for o in sorted(others)]
