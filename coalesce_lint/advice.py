@@ -14,6 +14,7 @@ from coalesce_lint.access import Access, Kernel
 USUAL_EXTENT = 64
 USUAL_TURNS = 64
 WARP = 32
+LONGEST_OWNER = 40
 
 #: Elements of four bytes in a 32-byte sector: a contiguous access touches this many fewer sectors than lanes.
 SECTOR_ELEMENTS = 8
@@ -49,13 +50,14 @@ def _sectors(access: Access) -> float:
         lanes = _lanes(access, USUAL_EXTENT) / SECTOR_ELEMENTS
     else:
         lanes = float(_lanes(access, USUAL_EXTENT))
-    turns = access.loop_depth - (1 if access.reused else 0)
-    return float(lanes * USUAL_TURNS ** max(turns, 0))
+    # an address of which not everything is known cannot be said to stay the same
+    stays = access.reused and access.pattern not in ("gather", "unknown")
+    return float(lanes * USUAL_TURNS ** max(access.loop_depth - stays, 0))
 
 
 def strided_message(access: Access) -> str:
     """The access, its axis, its multiplier and the way out, on one line."""
-    owner = f" and {access.scalar_owner} walks the unit stride" if access.scalar_owner else ""
+    owner = f" and {_owner(access)} walks the unit stride" if access.scalar_owner else ""
     return (
         f"{operation(access)} of {access.pointer} is strided: lanes along axis {access.lane_axis} "
         f"step by {access.lane_stride} elements{owner}; {way_out(access)}"
@@ -70,10 +72,10 @@ def operation(access: Access) -> str:
 def way_out(access: Access) -> str:
     """The one repair that fits the access best."""
     loads = not access.is_write and not access.is_atomic
-    owner = access.scalar_owner
+    owner = _owner(access)
     if loads and access.reused and access.loop_depth:
         return "the address does not change in the loop: load it once before the loop"
-    if owner and access.loop_depth and "pid" not in owner:
+    if owner and access.loop_depth and "pid" not in (access.scalar_owner or ""):
         verb = "load" if loads else "write"
         return (
             f"{verb} a 2-D tile whose second axis is a tl.arange along {owner}, "
@@ -83,11 +85,25 @@ def way_out(access: Access) -> str:
         return f"put the lanes along {owner}, or give it a tile axis of its own (a tl.arange along it)"
     run = _interleaved(access)
     if run and loads:
-        whole = f"{run}*{_extent(access)}"
+        whole = _product(run, _extent(access))
         return f"load the contiguous run of {whole} elements as one tile and take it apart with tl.split"
     if run and access.is_write:
         return f"put the {run} parts together with tl.join and store one contiguous tile"
     return _upstream(access)
+
+
+def _owner(access: Access) -> str | None:
+    """The scalar that owns the unit stride, as a short name; a long expression is for ``explain``."""
+    owner = (access.scalar_owner or "").removeprefix("-")
+    if len(owner) > LONGEST_OWNER:
+        return "an expression of program_id" if "pid" in owner else "a scalar expression"
+    return owner or None
+
+
+def _product(factor: int, extent: str) -> str:
+    if extent.isdecimal():
+        return str(factor * int(extent))
+    return f"{factor}*{extent}" if extent.isidentifier() else f"{factor}*({extent})"
 
 
 def _interleaved(access: Access) -> int | None:

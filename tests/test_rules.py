@@ -153,6 +153,12 @@ def test_the_same_table_in_the_loop_is_unless_its_address_stays():
     assert not worth_reporting(invariant, kernel(invariant, work))
 
 
+def test_an_address_that_is_not_known_does_not_stay():
+    inside = access(axes=axes(("64", "n")), loop_depth=1)
+    tile = access("unknown", axes=axes(("64", None), ("64", "1")), loop_depth=1, reused=True)
+    assert not worth_reporting(inside, kernel(inside, tile))
+
+
 def test_many_equal_accesses_do_not_hide_each_other():
     same = [access() for _ in range(20)]
     assert all(worth_reporting(a, kernel(*same)) for a in same)
@@ -172,6 +178,13 @@ def test_the_message_names_access_axis_multiplier_and_way_out():
         ({"scalar_owner": "pid1"}, "put the lanes along pid1"),
         ({"scalar_owner": "k", "loop_depth": 1}, "load a 2-D tile whose second axis is a tl.arange along k"),
         ({"scalar_owner": "k", "loop_depth": 1, "op": "store"}, "write a 2-D tile whose second axis"),
+        ({"scalar_owner": "-k", "loop_depth": 1}, "a tl.arange along k,"),
+        (
+            {"scalar_owner": "pid0 + " * 9 + "k", "loop_depth": 1},
+            "put the lanes along an expression of program_id",
+        ),
+        ({"lane_stride": "2", "axes": axes(("D//2", "2"))}, "run of 2*(D//2) elements"),
+        ({"lane_stride": "4", "axes": axes(("64", "4"))}, "run of 256 elements"),
         ({"scalar_owner": "pid0", "loop_depth": 1}, "put the lanes along pid0"),
         ({"reused": True, "loop_depth": 1}, "load it once before the loop"),
         ({"reused": True, "loop_depth": 1, "op": "store"}, "the last dimension of the output"),

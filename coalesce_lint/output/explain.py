@@ -18,6 +18,8 @@ COLOURS = {
     "uniform": "green",
 }
 
+LONGEST_SOURCE = 160
+
 LEGEND = f"""\
 sectors: the lanes 0-9a-v of one warp along the lane axis. A box is a sector of 32 bytes, a dot an element
 that is fetched and not asked for. Elements of {ASSUMED_BYTES} bytes are assumed where the type is not pinned
@@ -56,7 +58,7 @@ def _access(access: Access, kernel: Kernel, paint: Painter) -> str:
 
 def _facts(access: Access) -> list[tuple[str, str]]:
     """The lines below an access: what is known, in the order in which one reads it."""
-    facts = [("source", access.source)] if access.source else []
+    facts = [("source", _short(access.source))] if access.source else []
     facts.append(("offset", access.offset))
     if access.lane_axis is not None:
         term = access.lane_term or "not one term"
@@ -80,6 +82,10 @@ def _facts(access: Access) -> list[tuple[str, str]]:
     if access.cost:
         facts.append(("cost", _cost(access.cost)))
     return facts
+
+
+def _short(source: str) -> str:
+    return source if len(source) <= LONGEST_SOURCE else source[: LONGEST_SOURCE - 3] + "..."
 
 
 def _cost(cost: Cost) -> str:
