@@ -8,29 +8,42 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterator
 
 from coalesce_lint.access import Access, Kernel
+from coalesce_lint.lanes import WARP, positions
 
 USUAL_EXTENT = 64
 USUAL_TURNS = 64
-WARP = 32
 LONGEST_OWNER = 40
 
 #: Elements of four bytes in a 32-byte sector: a contiguous access touches this many fewer sectors than lanes.
 SECTOR_ELEMENTS = 8
 
 
-def worth_reporting(access: Access, kernel: Kernel) -> bool:
-    """Whether repairing ``access`` can matter to ``kernel``.
+def strided_accesses(kernel: Kernel, wanted: Callable[[Access], bool]) -> Iterator[Access]:
+    """The ``wanted`` strided accesses of ``kernel`` whose repair can matter to it.
 
-    Not where fewer than a warp of lanes have addresses of their own, and not where the access touches at
-    most an eighth of the sectors of the kernel's heaviest access: a strided row of scales beside a tile, or
-    a small table read once before the loop that does the work.
+    Not where fewer than a warp of lanes have addresses of their own, not where the lanes of a warp lie in no
+    more sectors than neighbouring elements would (shuffled within the warp, or sharing elements), and not
+    where the access touches at most an eighth of the sectors of the kernel's heaviest access: a strided row
+    of scales beside a tile, or a small table read once before the loop that does the work.
     """
-    if _lanes(access, unknown=WARP) < WARP:
-        return False
+    strided = [a for a in kernel.accesses if a.pattern == "strided" and wanted(a)]
+    if not strided:
+        return
     heaviest = max(_sectors(a) for a in kernel.accesses)
-    return _sectors(access) * 8 > heaviest
+    for access in strided:
+        if _lanes(access, unknown=WARP) >= WARP and _sectors(access) * 8 > heaviest and not _dense(access):
+            yield access
+
+
+def _dense(access: Access) -> bool:
+    """Whether the lanes along the lane axis touch no more sectors than as many neighbouring elements do."""
+    elements = positions(access)
+    if elements is None:
+        return False
+    return len({e // SECTOR_ELEMENTS for e in elements}) <= -(-len(elements) // SECTOR_ELEMENTS)
 
 
 def _lanes(access: Access, unknown: int) -> int:

@@ -8,11 +8,12 @@ smallest step, the step (the multiplier of the lane-varying term, in elements), 
 unit stride where there is one, and one way out.
 
 A load is reported only where it can matter. It is left out when fewer than 32 elements of its tile have
-addresses of their own, and when it touches at most an eighth of the sectors of the kernel's heaviest
-access. For this estimate a strided element costs one sector, a contiguous one an eighth of a sector, an
-extent that is not a number is taken as 64 and each loop around the access as 64 turns. So a strided vector
-beside a two-dimensional tile, or a small table that is read before the loop that does the work, is left
-out.
+addresses of their own, when the lanes of a warp lie in no more sectors than as many neighbours would
+(elements that lanes share, an order that is shuffled within the warp), and when it touches at most an
+eighth of the sectors of the kernel's heaviest access. For this estimate a strided element costs one sector,
+a contiguous one an eighth of a sector, an extent that is not a number is taken as 64 and each loop around
+the access as 64 turns. So a strided vector beside a two-dimensional tile, or a small table that is read
+before the loop that does the work, is left out.
 
 A tile whose unit stride is on an axis other than the last is not strided: the compiler puts the lanes on
 that axis.
@@ -81,8 +82,8 @@ Measured on one NVIDIA H200 with hardware counters, Triton 3.6.0, unless said ot
 
 from collections.abc import Iterable
 
-from coalesce_lint.access import Access, Kernel
-from coalesce_lint.advice import strided_message, worth_reporting
+from coalesce_lint.access import Kernel
+from coalesce_lint.advice import strided_accesses, strided_message
 from coalesce_lint.findings import Finding, Rule
 
 
@@ -91,8 +92,6 @@ class StridedLoad(Rule):
     name = "strided-load"
     summary = "a load whose lanes are apart in memory along every axis of its tile"
 
-    def check_access(self, access: Access, kernel: Kernel) -> Iterable[Finding]:
-        if access.is_write or access.is_atomic or access.pattern != "strided":
-            return
-        if worth_reporting(access, kernel):
+    def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
+        for access in strided_accesses(kernel, lambda a: not a.is_write and not a.is_atomic):
             yield self.finding(access, strided_message(access))

@@ -65,8 +65,8 @@ Measured on one NVIDIA H200 with hardware counters, Triton 3.6.0.
 
 from collections.abc import Iterable
 
-from coalesce_lint.access import Access, Kernel
-from coalesce_lint.advice import strided_message, worth_reporting
+from coalesce_lint.access import Kernel
+from coalesce_lint.advice import strided_accesses, strided_message
 from coalesce_lint.findings import Finding, Rule
 
 
@@ -75,6 +75,6 @@ class StridedStore(Rule):
     name = "strided-store"
     summary = "a store whose lanes are apart in memory along every axis of its tile"
 
-    def check_access(self, access: Access, kernel: Kernel) -> Iterable[Finding]:
-        if access.is_write and access.pattern == "strided" and worth_reporting(access, kernel):
+    def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
+        for access in strided_accesses(kernel, lambda a: a.is_write):
             yield self.finding(access, strided_message(access))

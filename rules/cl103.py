@@ -56,8 +56,8 @@ inferred from this, not measured.
 
 from collections.abc import Iterable
 
-from coalesce_lint.access import Access, Kernel
-from coalesce_lint.advice import strided_message, worth_reporting
+from coalesce_lint.access import Kernel
+from coalesce_lint.advice import strided_accesses, strided_message
 from coalesce_lint.findings import Finding, Rule
 
 
@@ -66,6 +66,6 @@ class StridedAtomic(Rule):
     name = "strided-atomic"
     summary = "an atomic operation whose lanes are apart in memory along every axis of its tile"
 
-    def check_access(self, access: Access, kernel: Kernel) -> Iterable[Finding]:
-        if access.is_atomic and access.pattern == "strided" and worth_reporting(access, kernel):
+    def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
+        for access in strided_accesses(kernel, lambda a: a.is_atomic):
             yield self.finding(access, strided_message(access))

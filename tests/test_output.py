@@ -216,3 +216,19 @@ def test_an_access_in_another_file_is_shown_with_its_path():
 
 def test_explain_assumes_four_bytes_and_says_so():
     assert "Elements of 4 bytes are assumed" in explain.render([kernel(access())], False)
+
+
+@pytest.mark.parametrize(
+    ("term", "drawing"),
+    [
+        ("2*i0", "|0.1.2.3.|4.5.6.7.|8.9.a.b.|c.d.e.f.|... 8 sectors"),
+        ("-i0", "|vutsrqpo|nmlkjihg|fedcba98|76543210|"),
+        ("-4*((1 + i0)//2) + 3*i0", "|10325476|98badcfe|hgjilknm|porqtsvu|"),
+        ("4*(i0//4)", "|0...4...|8...c...|g...k...|o...s...|"),
+        ("n_cols*i0", "|0.......|1.......|2.......|3.......|... 32 sectors"),
+        ("2**i0", "|0.......|1.......|2.......|3.......|... 32 sectors"),
+        ("i0//0", "|0.......|1.......|2.......|3.......|... 32 sectors"),
+    ],
+)
+def test_a_term_of_numbers_is_drawn_as_it_is(term, drawing):
+    assert drawn("strided", lane_term=term) == drawing

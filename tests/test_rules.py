@@ -7,7 +7,7 @@ import pytest
 from support import ROOT, access, kernel, run
 
 from coalesce_lint.access import Axis, Call, FileError, Place
-from coalesce_lint.advice import strided_message, way_out, worth_reporting
+from coalesce_lint.advice import strided_accesses, strided_message, way_out
 from coalesce_lint.findings import HEADINGS, all_rules, run_rules
 
 RULES = {r.code: r for r in all_rules()}
@@ -115,6 +115,10 @@ def axes(*pairs):
     return [Axis(n, extent, stride) for n, (extent, stride) in enumerate(pairs)]
 
 
+def worth_reporting(a, k):
+    return a in list(strided_accesses(k, lambda _: True))
+
+
 def worth_alone(a):
     return worth_reporting(a, kernel(a))
 
@@ -127,6 +131,26 @@ def test_fewer_lanes_than_a_warp_are_not_worth_a_finding():
 
 def test_lanes_that_share_an_address_are_not_counted():
     assert not worth_alone(access(axes=axes(("16", "n"), ("128", "0"))))
+
+
+@pytest.mark.parametrize(
+    ("term", "worth"),
+    [
+        ("4*(i0//4)", False),
+        ("i0 + (i0 + 1) % 2 * 2 - 1", False),
+        ("32*(i0//32) + 8*(i0 % 4) + (i0//4) % 8", False),
+        ("4*((i0 + BLOCK*pid0)//4)", False),
+        ("2*i0", True),
+        ("2*(i0 + n)", True),
+        ("8*(i0//4)", True),
+        ("n*i0", True),
+        ("(n*i0)//4", True),
+        ("i0*i0", True),
+        ("i0**2", True),
+    ],
+)
+def test_lanes_that_touch_no_more_sectors_are_not_worth_a_finding(term, worth):
+    assert worth_alone(access(lane_term=term)) is worth
 
 
 def test_an_extent_that_is_not_a_number_is_taken_as_large():

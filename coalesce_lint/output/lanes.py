@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from coalesce_lint.access import Access
+from coalesce_lint.lanes import lane_count, positions
 
 SIGNS = "0123456789abcdefghijklmnopqrstuv"
 SECTOR_BYTES = 32
@@ -27,7 +28,10 @@ def draw(access: Access) -> str:
         return _boxes([0], per_sector)
     if access.pattern in ("gather", "unknown") or access.lane_stride is None:
         return "|?|?|?|?|..."
-    lanes = range(_lanes(access))
+    exact = positions(access)
+    if exact is not None and access.pattern != "parametric":
+        return _boxes([e + _shift(access.notes) for e in exact], per_sector)
+    lanes = range(lane_count(access))
     good = _boxes([_contiguous(lane, access.notes, len(lanes), per_sector) for lane in lanes], per_sector)
     if access.pattern == "contiguous":
         return good
@@ -35,14 +39,6 @@ def draw(access: Access) -> str:
     if access.pattern == "parametric":
         return f"{good} if {access.condition}, else {spread}"
     return spread
-
-
-def _lanes(access: Access) -> int:
-    """Lanes that fit along the lane axis: its extent where that is a number below 32."""
-    for axis in access.axes:
-        if axis.axis == access.lane_axis and axis.extent.isdecimal():
-            return max(1, min(len(SIGNS), int(axis.extent)))
-    return len(SIGNS)
 
 
 def _distance(stride: str, per_sector: int) -> int:
@@ -62,9 +58,12 @@ def _contiguous(lane: int, notes: list[str], lanes: int, per_sector: int) -> int
         elif name == "run" and number.isdecimal() and int(number):
             run = int(number)
             element = element // run * -(-run // per_sector) * per_sector + element % run
-        elif name.startswith("misaligned"):
-            element += 1
-    return element
+    return element + _shift(notes)
+
+
+def _shift(notes: list[str]) -> int:
+    """A step past the edge of a sector, where the access is known to begin off it."""
+    return 1 if any(n.startswith("misaligned") for n in notes) else 0
 
 
 def _boxes(elements: list[int], per_sector: int) -> str:
