@@ -24,11 +24,11 @@ class Resolver:
         self._active: set[int] = set()
 
     def __call__(self, p: Poly) -> Poly:
-        """p without carried atoms."""
-        for _ in range(4):
+        """p without carried atoms, but for those that are being worked out."""
+        for _ in range(8):
             image = {}
             for a in self.n.algebra.leaves(p):
-                if a.kind == "carried":
+                if a.kind == "carried" and id(_node_of(a)) not in self._active:
                     image[a] = self._image(a)
             if not image:
                 return p
@@ -52,8 +52,6 @@ class Resolver:
         """The value of a carried node in its own axes."""
         if id(node) in self._known:
             return self._known[id(node)]
-        if id(node) in self._active:
-            return self._arbitrary(node, self.n(node.args[0]), frozenset(self.n.axes_of(node)))
         self._active.add(id(node))
         try:
             value = self._solve(node)
@@ -68,7 +66,7 @@ class Resolver:
         out_node = node.attr.out
         if out_node is None:
             return self._arbitrary(node, start, start.lanes)
-        out, mine = self.n(out_node), self.n(node)
+        out, mine = self(self.n(out_node)), self.n(node)
         if out == mine:
             return start
         me = mine.single_atom()
@@ -77,13 +75,12 @@ class Resolver:
         if me is None or (out_node.rank != node.rank and out_node.rank not in (None, 0)):
             return self._arbitrary(node, start + out, start.lanes | out.lanes)
         if not _mentions(self.n, step, me):
-            step = self(step)
             if not any(loop in a.loops for a in step.atoms()):
                 count = self.n.algebra.leaf("iter", loop, nonneg=True, walks=True, loops=frozenset((loop,)))
                 return start + of_atom(count) * step
             return start + self._arbitrary(node, step, step.lanes)
         if not _mentions(self.n, out, me):
-            return self.n.algebra.choose(None, ("first", loop), start, self(out))
+            return self.n.algebra.choose(None, ("first", loop), start, out)
         return self._arbitrary(node, start + step, start.lanes | step.lanes)
 
     def _arbitrary(self, node: Node, like: Poly, lanes: frozenset[int]) -> Poly:

@@ -15,6 +15,7 @@ from coalesce_lint.index.poly import ONE, ZERO, Atom, Poly, of_atom
 
 OPEN = frozenset(("select", "cmp", "extreme"))
 MAX_ALTERNATIVES = 32
+LANEWISE = "a choice that differs from lane to lane"
 
 
 class TooManyChoices(Exception):
@@ -188,10 +189,10 @@ def _switches(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], str | None]:
             if s.kind == "none":
                 continue
             if s.kind != "regular":
-                return found, "a choice that differs from lane to lane"
+                return found, LANEWISE
             periods = [j.period for j in s.jumps] + ([s.repeat] if s.repeat != ONE else [])
             short = [p for p in periods if p.constant is not None and p.constant < 8]
             if short or (periods and atom.attr == "equal"):
-                return found, "a choice that differs from lane to lane"
+                return found, LANEWISE
             found += [steps.Jump(p) for p in periods]
     return found, None

@@ -23,7 +23,10 @@ class Jump:
 
 @dataclass
 class Steps:
-    """``kind`` is "none" (no dependence on the axis), "regular", "gather" or "unknown" (with its ``reason``)."""
+    """``kind`` is "none" (no dependence on the axis), "regular", "gather" or "unknown" (with its ``reason``).
+
+    "irregular" occurs for quotients only: steps of 0 or ``stride``, at least ``repeat`` lanes apart.
+    """
 
     kind: str = "none"
     stride: Poly = ZERO
@@ -39,6 +42,10 @@ class Steps:
         if numbers:
             return min(numbers, key=lambda p: p.constant or 0)
         return self.jumps[0].period if self.jumps else None
+
+
+IRREGULAR = "irregular division"
+VARYING = "step varies from lane to lane"
 
 
 def unknown(reason: str) -> Steps:
@@ -61,7 +68,7 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
             compact = all(_is_compaction(a, axis) for a in arbitrary) and len(moving) == 1
             gather = Steps("gather", compaction=compact and (gather is None or gather.compaction))
         elif len(moving) > 1:
-            trouble = "step varies from lane to lane"
+            trouble = VARYING
         elif moving[0].kind == "lane":
             stride = stride + rest
         elif moving[0].kind == "div":
@@ -95,7 +102,9 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     sign = -1 if all(v < 0 for v in s.terms.values()) else 1
     per = exact_quotient(c, s.scale(sign))
     if per is None:
-        return unknown("irregular division")
+        if s.constant is not None and c.constant is not None and c.constant < 2 * abs(s.constant):
+            return unknown(IRREGULAR)
+        return Steps("irregular", number(sign), n.algebra.div(c, s.scale(sign), "floor"), inner.jumps)
     return Steps("regular", number(sign), inner.repeat * per, inner.jumps)
 
 
@@ -103,9 +112,13 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
     """The steps of ``stride * lane`` plus the sum of factor * part."""
     jumps: list[Jump] = []
     repeats: list[tuple[Poly, Poly, Poly | None]] = []  # (repeat, step, modulus of the division)
+    uneven: list[tuple[Poly, Poly]] = []  # (step, at least so many lanes apart)
     varies = bool(stride.terms)
     for factor, steps, atom in parts:
         if steps.kind == "none":
+            continue
+        if steps.kind == "irregular":
+            uneven.append((factor * steps.stride, steps.repeat))
             continue
         if steps.kind != "regular":
             return steps
@@ -115,6 +128,11 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
             stride = stride + factor * steps.stride
         else:
             repeats.append((steps.repeat, factor * steps.stride, atom.args[1]))
+    if uneven:
+        # a wrap at uneven distances leaves a stride that is not 1 what it is; a step that is only uneven has no rule
+        if not stride.terms or stride in (ONE, -ONE) or any(stride + f in (ONE, -ONE, ZERO) for f, _ in uneven):
+            return unknown(IRREGULAR)
+        jumps += [Jump(period) for _, period in uneven]
     if not varies:
         return Steps()
     if stride.terms:
@@ -139,9 +157,9 @@ def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps:
             best = other
     for repeat, step, _ in repeats:
         if repeat == best[0] and step is not best[1]:
-            return unknown("irregular division")
+            return unknown(IRREGULAR)
         if repeat != best[0] and not _smaller(n, best[0], repeat):
-            return unknown("irregular division")
+            return unknown(IRREGULAR)
     for repeat, step, modulus in repeats:
         if repeat != best[0]:
             per = exact_quotient(repeat, best[0])

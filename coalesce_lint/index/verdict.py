@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from coalesce_lint.index import choices, ranges, steps
+from coalesce_lint.index import choices, lanes, ranges, steps
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import ONE, Atom, Poly, TooLarge, divide, exact_quotient
 
 RANK = {"strided": 0, "unknown": 1, "gather": 2, "parametric": 3, "contiguous": 4, "uniform": 5}
+TOO_MANY = "too many branches"
 _STRIDE_NAME = re.compile("stride", re.IGNORECASE)
 
 
@@ -49,10 +50,58 @@ class Context:
 
 def judge(context: Context, offset: Poly) -> Verdict:
     """The worst verdict over the alternatives of ``offset``, which holds no root pointer and no carried atoms."""
+    worst = _by_rules(context, offset)
+    if worst.pattern == "unknown" and worst.reason in _TRY_LANES:
+        return _by_lanes(context, offset) or worst
+    return worst
+
+
+def judge_descriptor(context: Context, offset: Poly, last: int, stride: Poly) -> Verdict:
+    """The verdict on a descriptor's access: that of its last stride, whatever the box."""
+    moves = {axis: steps.along(context.n, offset, axis) for axis in context.extents}
+    verdict = Verdict("strided", last, stride, strides=moves, offset=offset)
+    if any(s.kind == "gather" for k, s in moves.items() if k != last):
+        verdict.notes.append("rows=gather")
+    argument = stride_argument(context, stride)
+    if stride == ONE:
+        return replace(verdict, pattern="contiguous")
+    if argument is not None:
+        return replace(verdict, pattern="parametric", condition=argument)
+    unclear = next((a.reason for a in stride.atoms() if a.reason and not a.data), None)
+    return replace(verdict, pattern="unknown", reason=unclear) if unclear else verdict
+
+
+#: Reasons that evaluation lane by lane may settle.
+_TRY_LANES = frozenset((choices.LANEWISE, steps.IRREGULAR, steps.VARYING, TOO_MANY, "the steps cancel"))
+
+
+def _by_lanes(context: Context, offset: Poly) -> Verdict | None:
+    """The verdict from the offset's values at its first lanes; None where they stay symbolic."""
+    moves: dict[int, steps.Steps] = {}
+    try:
+        for axis, extent in context.extents.items():
+            found = lanes.evaluated(context.n, offset, axis, extent)
+            if found is None:
+                found = steps.along(context.n, offset, axis)
+                if found.kind == "unknown" or axis in _open_axes(offset):
+                    return None
+            moves[axis] = found
+    except TooLarge:
+        return None
+    return _from_steps(context, offset, moves)
+
+
+def _open_axes(offset: Poly) -> frozenset[int]:
+    """The axes on which open choices depend."""
+    found = [a.lanes for a in offset.atoms() if a.kind in choices.OPEN]
+    return frozenset().union(*found)
+
+
+def _by_rules(context: Context, offset: Poly) -> Verdict:
     try:
         options = choices.alternatives(context.n, offset)
     except choices.TooManyChoices:
-        return Verdict("unknown", reason="too many branches", offset=offset)
+        return Verdict("unknown", reason=TOO_MANY, offset=offset)
     except TooLarge:
         return Verdict("unknown", reason="expression too large", offset=offset)
     verdicts = [_judge_one(context, alt) for alt in options]
@@ -65,23 +114,31 @@ def judge(context: Context, offset: Poly) -> Verdict:
         elif any(a.clamped for a in options):
             worst.notes.append("clamp")
     if worst.pattern == "uniform" and any(a.clamped for a in options) and len({a.offset for a in options}) > 1:
-        return replace(worst, pattern="unknown", reason="a choice that differs from lane to lane")
+        return replace(worst, pattern="unknown", reason=choices.LANEWISE)
     return worst
 
 
 def _judge_one(context: Context, alt: choices.Alternative) -> Verdict:
     n, offset = context.n, alt.offset
     moves = {axis: steps.along(n, offset, axis) for axis in context.extents}
+    return _from_steps(context, offset, moves, alt)
+
+
+def _from_steps(
+    context: Context, offset: Poly, moves: dict[int, steps.Steps], alt: choices.Alternative | None = None
+) -> Verdict:
+    """The verdict for an offset that moves along each axis as ``moves`` says."""
     stray = [a for a in offset.lanes if a not in context.extents]
     varying = {k: s for k, s in moves.items() if s.kind != "none"}
     verdict = Verdict("uniform", strides=moves, offset=offset)
     if stray:
-        return replace(verdict, pattern="unknown", reason="shape not understood")
+        reason = next((a.reason for a in offset.atoms() if a.reason and not a.lanes <= set(context.extents)), None)
+        return replace(verdict, pattern="unknown", reason=reason or "shape not understood")
     if not varying:
         return verdict
-    if alt.trouble:
+    if alt is not None and alt.trouble:
         return replace(verdict, pattern="unknown", reason=alt.trouble)
-    if alt.jumps:
+    if alt is not None and alt.jumps:
         for s in varying.values():
             s.jumps = [*s.jumps, *(j for j in alt.jumps if all(j.period != k.period for k in s.jumps))]
     regular = {k: s for k, s in varying.items() if s.kind == "regular"}
@@ -145,7 +202,7 @@ def unit_owner(offset: Poly) -> Poly | None:
 
 def stride_argument(context: Context, stride: Poly) -> Atom | None:
     """The parameter where the stride is nothing but a stride argument."""
-    atom = stride.single_atom()
+    atom = stride.single_atom() or (-stride).single_atom()
     if atom is None or atom.kind != "param":
         return None
     if atom.attr.constexpr:

@@ -56,6 +56,11 @@ def join(build: Builder, cond: Node, a: Value, b: Value) -> Value:
             a.host and b.host,
             a.place,
         )
+    # a descriptor that the host passes or the kernel makes: only the made one is known
+    if isinstance(a, Desc) and isinstance(b, Node) and b.op == "param":
+        return a
+    if isinstance(b, Desc) and isinstance(a, Node) and a.op == "param":
+        return b
     if isinstance(a, Node) and _is_none(a):
         return b
     if isinstance(b, Node) and _is_none(b):

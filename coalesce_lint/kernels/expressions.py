@@ -296,9 +296,12 @@ class Expressions:
             return self.tuple_item(value, parts)
         if isinstance(value, Node):
             if len(parts) == 1 and isinstance(parts[0], cst.Index) and value.op == "param":
-                k = int_value(self.expr(parts[0].value))
+                key = self.expr(parts[0].value)
+                k = int_value(key)
                 if k is not None:
                     return self.element(value, k)
+                if isinstance(key, Node) and key.shape == () and key.op != "const":
+                    return self.element(value, "*")  # one of a tuple's items, all alike for the lanes
             return tiles.index(self, value, parts)
         return self.build.opaque("subscript", shape=None)
 

@@ -60,15 +60,19 @@ class Finisher:
             address = self.n.algebra.rebuild(address, facts)
         names: list[str] = []
         worst: verdicts.Verdict | None = None
-        context = verdicts.Context(
-            self.n, self._extents(node), lambda a: self.usage.is_size(a.attr), self.render.text
-        )
+        extents = self._extents(node)
+        context = verdicts.Context(self.n, extents, lambda a: self.usage.is_size(a.attr), self.render.text)
+        descriptor = site.options.get("descriptor")
         for name, offset in self._roots(node, address, site):
             if name not in names:
                 names.append(name)
-            v = verdicts.judge(context, offset)
-            if node.shape is None and v.pattern != "unknown":
-                v = verdicts.Verdict("unknown", reason="shape not understood", offset=offset)
+            if descriptor is not None and descriptor.strides:
+                last = len(node.shape or ()) - 1
+                v = verdicts.judge_descriptor(context, offset, last, self.resolve(self.n(descriptor.strides[-1])))
+            else:
+                v = verdicts.judge(context, offset)
+            if node.shape is None and v.pattern not in ("unknown", "gather"):
+                v = verdicts.Verdict("unknown", reason=_shape_reason(offset), offset=offset)
             if worst is None or verdicts.RANK[v.pattern] < verdicts.RANK[worst.pattern]:
                 worst = v
         assert worst is not None
@@ -222,3 +226,8 @@ class Finisher:
         if not lines:
             return ""
         return " ".join(" ".join(x.strip() for x in lines).split())
+
+
+def _shape_reason(offset: Poly) -> str:
+    """Why the shape of an address is not known: the first value in it that is not understood."""
+    return next((a.reason for a in offset.atoms() if a.reason and a.lanes), "shape not understood")

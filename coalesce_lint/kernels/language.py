@@ -75,6 +75,8 @@ def call(it: It, ref: Ref, args: Arguments, place: Place) -> Value:
         return it.inline(fn, args, place)
     if name in TABLE and not _foreign(ref):
         return TABLE[name](it, args, place)
+    if name.endswith(("Layout", "layout")) or "layouts" in ref.path:
+        return DType(name)
     numbers = [a for a in [*args.positional, *args.keywords.values()] if isinstance(a, Node)]
     if name in _DATA or "libdevice" in ref.path or ".math" in ref.path or "tl_math" in ref.path:
         return it.build.data(name, *numbers)
@@ -88,7 +90,7 @@ def _foreign(ref: Ref) -> bool:
 def call_method(it: It, bound: Bound, args: Arguments, place: Place) -> Value:
     """A method of a value: ``x.to(tl.int64)`` is ``tl.to(x, tl.int64)``."""
     owner, name = bound.owner, bound.name
-    if isinstance(owner, (Desc,)) or (isinstance(owner, Node) and name in memory.DESCRIPTOR_METHODS):
+    if isinstance(owner, (Desc, Node)) and name in memory.DESCRIPTOR_METHODS:
         done = memory.descriptor_method(it, owner, name, args, place)
         if done is not None:
             return done
@@ -122,8 +124,7 @@ def _builtin(it: It, name: str, args: Arguments) -> Value:
             return const({"int": int, "round": round, "bool": bool, "float": float}[name](value.attr))
         return value
     if name == "abs" and p:
-        k = int_value(p[0])
-        return const(abs(k)) if k is not None else it.build.data("abs", it.number(p[0]))
+        return _absolute(it, args, Place("", 0, 0))
     if name in ("tuple", "list"):
         return p[0] if p and isinstance(p[0], Tup) else Tup([])
     if name == "sum" and p and isinstance(p[0], Tup):
@@ -289,6 +290,13 @@ def _two(op: str) -> Meaning:
         return it.build.binary(op, it.number(a), it.number(b))
 
     return meaning
+
+
+def _absolute(it: It, args: Arguments, place: Place) -> Value:
+    x = it.number(args.get(0, "x"))
+    if x.op == "const" and isinstance(x.attr, (int, float)):
+        return const(abs(x.attr))
+    return it.build.binary("max", x, it.build.make("neg", (x,), None, x.shape, x.type))
 
 
 def _clamp(it: It, args: Arguments, place: Place) -> Value:
@@ -505,6 +513,7 @@ TABLE: dict[str, Meaning] = {
     "sub": _two("sub"),
     "mul": _two("mul"),
     "clamp": _clamp,
+    "abs": _absolute,
     "where": _where,
     "next_power_of_2": _next_power,
     "to": _cast,
@@ -539,7 +548,7 @@ TABLE: dict[str, Meaning] = {
     "set_auto_layout": _convert_layout,
     "item": _identity,
     "tuple": _identity,
-    **{name: _elementwise(name) for name in _DATA if name not in ("dot", "dot_scaled", "inline_asm_elementwise", "clamp")},
+    **{name: _elementwise(name) for name in _DATA if name not in ("dot", "dot_scaled", "inline_asm_elementwise", "clamp", "abs")},
     **{name: _ignore for name in _IGNORED if name != "assume"},
     **memory.TABLE,
 }

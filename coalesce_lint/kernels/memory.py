@@ -58,10 +58,17 @@ def tile_address(it: It, base: Node, offsets: list[Node], strides: list[Node], b
                 lane_shape = (*(lane.shape or ())[:axis], 1, *(lane.shape or ())[axis:])
                 lane = it.build.make("expand", (lane,), axis, lane_shape, lane.type)
         lane.shape = shape
-        index = it.build.binary("add", lane, offsets[k]) if k < len(offsets) else lane
+        index = it.build.binary("add", lane, _scalar(it, offsets[k])) if k < len(offsets) else lane
         address = it.build.binary("add", address, _scale(it, index, strides[k]))
     shape = tuple(dim_of(d) for d in block)
     return it.build.make("broadcast", (address,), None, shape, "ptr")
+
+
+def _scalar(it: It, offset: Node) -> Node:
+    """Offsets of block pointers and descriptors are scalars, also where their value is not understood."""
+    if offset.shape is not None:
+        return offset
+    return it.build.make("opaque", (), offset.attr if offset.op == "opaque" else "offset not understood", ())
 
 
 def _numbers(it: It, value: Value) -> list[Node]:
@@ -200,9 +207,18 @@ def _async_copy_out(it: It, args: Arguments, place: Place) -> Value:
 
 
 def _tlx_async_load(it: It, args: Arguments, place: Place) -> Value:
-    pointer = args.get(0, "src")
-    if isinstance(pointer, Node):
+    pointer, second = args.get(0, "src"), args.get(1, "offsets")
+    if isinstance(second, Tup):  # a descriptor: tdm.async_load(desc, offsets, destination)
+        _descriptor_load(it, pointer, second, args, place)
+    elif isinstance(pointer, Node):
         record(it, "load", place, pointer, args.keywords.get("mask"), None, args)
+    return const(None)
+
+
+def _async_store(it: It, args: Arguments, place: Place) -> Value:
+    desc, offsets = args.get(0, "dest"), args.get(1, "offsets")
+    if isinstance(offsets, Tup):
+        return _descriptor_store(it, desc, offsets, None, args, place)
     return const(None)
 
 
@@ -273,15 +289,18 @@ def _descriptor_store(it: It, desc: Value, offsets: Value, value: Value, args: A
 
 
 def descriptor_method(it: It, owner: Value, name: str, args: Arguments, place: Place) -> Value | None:
-    """``desc.load(offsets)`` and its kin; None where the owner is no descriptor."""
-    if name == "load":
-        if isinstance(owner, Node) and owner.op not in ("param", "phi", "carried"):
-            return None
-        return _descriptor_load(it, owner, args.get(0, "offsets"), args, place)
-    if name == "store":
-        if isinstance(owner, Node) and owner.op not in ("param", "phi", "carried"):
-            return None
-        return _descriptor_store(it, owner, args.get(0, "offsets"), args.get(1, "value"), args, place)
+    """``desc.load(offsets)`` and its kin; None where the owner is no descriptor.
+
+    ``load`` and ``store`` of anything else are those of shared memory (Gluon), which are no global accesses.
+    """
+    offsets = args.get(0, "offsets", args.keywords.get("coord"))
+    if name in ("load", "store"):
+        known = isinstance(owner, Desc) or (isinstance(owner, Node) and owner.op in ("param", "phi", "carried"))
+        if not known or not isinstance(offsets, Tup):
+            return it.build.opaque("value in shared memory", shape=None)
+        if name == "load":
+            return _descriptor_load(it, owner, offsets, args, place)
+        return _descriptor_store(it, owner, offsets, args.get(1, "value"), args, place)
     if not isinstance(owner, Desc) and not (isinstance(owner, Node) and owner.op == "param"):
         return None
     if name.startswith("atomic"):
@@ -350,6 +369,7 @@ TABLE: dict[str, Callable[[It, Arguments, Place], Value]] = {
     "async_copy_global_to_shared": _async_copy_in,
     "async_copy_shared_to_global": _async_copy_out,
     "async_load": _tlx_async_load,
+    "async_store": _async_store,
     "async_descriptor_load": _tlx_descriptor_load,
     "async_descriptor_store": _tlx_descriptor_store,
 }

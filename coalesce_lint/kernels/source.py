@@ -14,7 +14,9 @@ from typing import Any
 import libcst as cst
 
 #: Packages whose ``.jit`` is not Triton's.
-_OTHER_JITS = frozenset(("numba", "nb", "jax", "torch", "tf", "cuda", "njit", "ti", "warp", "wp", "taichi"))
+_OTHER_JITS = frozenset(
+    "numba nb jax torch tf cuda njit ti warp wp taichi cute cutlass flydsl flyc tilelang mlir pallas".split()
+)
 #: Names by which code calls the language without an import that says so.
 LANGUAGE_NAMES = frozenset(("tl", "ttgl", "gl", "tlx", "tle"))
 
@@ -127,7 +129,7 @@ def _collect(tree: ast.Module, module: Module) -> None:
                 _constant(inner, module)
     for node in functions:
         decorators = [_Decorator(d) for d in node.decorator_list]
-        jit = next((d for d in decorators if _is_jit(d, module)), None)
+        jit = next((d for d in decorators if _is_jit(d, node, module)), None)
         static = any(d.dotted.endswith("constexpr_function") for d in decorators)
         if jit is None and not static and node.name not in wrapped:
             continue
@@ -173,7 +175,7 @@ def dotted(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(parts)])
 
 
-def _is_jit(d: _Decorator, module: Module) -> bool:
+def _is_jit(d: _Decorator, node: ast.FunctionDef, module: Module) -> bool:
     name = d.dotted
     if not name:
         return False
@@ -181,16 +183,18 @@ def _is_jit(d: _Decorator, module: Module) -> bool:
     if tail != "jit" and not tail.endswith("_jit"):
         return False
     origin = module.imports.get(name.split(".")[0], name.split(".")[0])
-    root = origin.split(".")[0]
-    if root in _OTHER_JITS and "triton" not in origin:
+    if _OTHER_JITS.intersection(origin.split(".")) and "triton" not in origin:
         return False
-    if head:
+    if "triton" in origin or "gluon" in origin:
         return True
-    return "triton" in origin or "gluon" in origin or (origin == name and _speaks_triton(module))
+    # a project's own wrapper: Triton's where the body speaks the language
+    return (bool(head) or origin == name) and _speaks_triton(node, module)
 
 
-def _speaks_triton(module: Module) -> bool:
-    return any("triton" in v or "gluon" in v for v in module.imports.values())
+def _speaks_triton(node: ast.FunctionDef, module: Module) -> bool:
+    """True where the function uses a name that stands for ``triton.language``."""
+    spoken = {k for k, v in module.imports.items() if "triton" in v or "gluon" in v} | LANGUAGE_NAMES
+    return any(isinstance(n, ast.Name) and n.id in spoken for n in ast.walk(node))
 
 
 def _is_jit_call(node: ast.Call, module: Module) -> bool:

@@ -1,0 +1,87 @@
+"""The last resort for steps that no rule explains: the offset is evaluated at the first lanes, one by one.
+
+Swaps of neighbours (``where(i % 2 == 0, i + 1, i - 1)``), bit patterns and uneven divisions become plain differences.
+Symbols may stay in the offset as long as every difference is a number, or a number times one common stride.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from coalesce_lint.index import steps
+from coalesce_lint.index.normalize import Normalizer
+from coalesce_lint.index.poly import ONE, Atom, Poly, exact_quotient, number, of_atom
+
+#: Two warps: a pattern must show more than once.
+LANES = 64
+
+
+def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Steps | None:
+    """The steps along ``axis`` from the offset's values at its first lanes, or None where they stay symbolic."""
+    leaves = n.algebra.leaves(offset)
+    lanes = [a for a in leaves if a.kind == "lane" and a.attr == axis]
+    if not lanes or any(axis in a.wild or (axis in a.lanes and a.kind != "lane") for a in leaves):
+        return None
+    count = min(extent.constant or LANES, LANES)
+    aligned = _aligned_blocks(n, offset)
+    values = []
+    for k in range(count):
+        image: dict[Atom, Poly] = {a: number(k) for a in lanes}
+        values.append(n.algebra.rebuild(offset, {**aligned, **image}))
+    back = {next(iter(p.atoms())): of_atom(a) for a, p in aligned.items()}
+    differences = [b - a for a, b in zip(values, values[1:], strict=False)]
+    unit, factors = _common_factor(differences)
+    if factors is None or unit is None:
+        return None
+    if any(a in back for a in unit.atoms()):
+        return None
+    return _pattern(factors, unit)
+
+
+def _aligned_blocks(n: Normalizer, offset: Poly) -> dict[Atom, Poly]:
+    """Block sizes written as multiples of LANES: a tile's extent is a power of two, and what starts at a multiple of
+    a smaller one only has fewer breaks."""
+    out: dict[Atom, Poly] = {}
+    extents = {a for leaf in n.algebra.leaves(offset) if leaf.kind == "lane" for a in leaf.args[0].atoms()}
+    for a in extents:
+        if a.kind == "param":
+            out[a] = of_atom(n.algebra.leaf("param", (a.attr, "blocks"), nonneg=True)).scale(LANES)
+    return out
+
+
+def _common_factor(differences: list[Poly]) -> tuple[Poly | None, list[int] | None]:
+    """(u, [c0, c1, ...]) with differences[k] = ck * u, or (None, None)."""
+    first = next((d for d in differences if d.terms), None)
+    if first is None:
+        return None, None
+    content = min(abs(v) for v in first.terms.values())
+    whole = all(v % content == 0 for v in first.terms.values())
+    unit = ONE if first.constant is not None else Poly({m: v // content for m, v in first.terms.items()}) if whole else first
+    factors = []
+    for d in differences:
+        q = exact_quotient(d, unit)
+        if q is None or q.constant is None:
+            return None, None
+        factors.append(q.constant)
+    return unit, factors
+
+
+def _pattern(factors: list[int], unit: Poly) -> steps.Steps | None:
+    """One step, a step with repeats, or a step in runs; None where there is no rule."""
+    counts = Counter(factors)
+    moving = [f for f in counts if f]
+    if len(moving) == 1 and 0 in counts:
+        places = [k for k, f in enumerate(factors) if f]
+        gaps = [b - a for a, b in zip(places, places[1:], strict=False)]
+        return steps.Steps("regular", unit.scale(moving[0]), number(min(gaps)) if gaps else ONE)
+    common, times = counts.most_common(1)[0]
+    if len(counts) == 1:
+        return steps.Steps("regular", unit.scale(common))
+    if common == 0 or times * 2 < len(factors):
+        return None
+    breaks = [k for k, f in enumerate(factors) if f != common]
+    runs = [b - a for a, b in zip([-1, *breaks], [*breaks, len(factors)], strict=True)]
+    inner = runs[1:-1] or runs
+    if min(inner) < (2 if abs(common) == 1 else 4):
+        return None
+    return steps.Steps("regular", unit.scale(common), ONE, [steps.Jump(number(min(inner)))])
