@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coalesce_lint.access import FileError, FileReport, Kernel
+from coalesce_lint.access import Access, FileError, FileReport, Kernel
 from coalesce_lint.kernels.modules import Resolver
 from coalesce_lint.kernels.source import Function, Module, read_module
 
 if TYPE_CHECKING:
+    from coalesce_lint.kernels.finish import Finisher
     from coalesce_lint.pins import Pins
 
 #: Expressions of generated code nest a few thousand deep.
@@ -43,14 +45,31 @@ def analyze_text(
         return report
     report.lines = module.lines
     resolver = resolver or Resolver(roots)
-    reached: set[Function] = set()
-    for fn in _entry_points(module):
+    reached = _Reached()
+    entries = _entry_points(module)
+    for fn in entries:
         _one_kernel(fn, module, resolver, pins, report, reached)
     for fn in module.all_functions:
-        if fn not in reached and not fn.static:
+        if fn not in reached.functions and not fn.static:
             _one_kernel(fn, module, resolver, pins, report, reached)
+    for kernel, finisher in reached.finishers:
+        for access in finisher.accesses(dead=True):
+            if _at(access) not in reached.places:
+                reached.places.add(_at(access))
+                kernel.accesses.append(access)
+    for kernel in report.kernels:
+        kernel.accesses.sort(key=lambda a: (a.place.path != path, a.place.path, a.place.line, a.place.column))
     report.kernels.sort(key=lambda k: k.line)
     return report
+
+
+@dataclass
+class _Reached:
+    """What the kernels of a file have reached: functions and places of accesses."""
+
+    functions: set[Function] = field(default_factory=set)
+    places: set[tuple[str, int, int]] = field(default_factory=set)
+    finishers: list[tuple[Kernel, Finisher]] = field(default_factory=list)
 
 
 def _plain(e: BaseException) -> str:
@@ -67,7 +86,7 @@ def _one_kernel(
     resolver: Resolver,
     pins: Pins | None,
     report: FileReport,
-    reached: set[Function],
+    reached: _Reached,
 ) -> None:
     """Reads one kernel; a failure becomes an error of the report, the other kernels go on."""
     # imported here: a file without kernels needs neither libcst nor sympy
@@ -80,15 +99,21 @@ def _one_kernel(
     try:
         it = Interpreter(fn, resolver, dict(pins.args) if pins is not None else None)
         it.run()
-        reached.add(fn)
-        reached.update(it.inlined)
-        kernel.accesses = list(Finisher(it).accesses())
-        kernel.accesses.sort(key=lambda a: (a.place.path != module.path, a.place.path, a.place.line, a.place.column))
+        reached.functions |= {fn, *it.inlined}
+        finisher = Finisher(it)
+        kernel.accesses = list(finisher.accesses())
+        reached.places.update(_at(a) for a in kernel.accesses)
+        if it.dead_sites:
+            reached.finishers.append((kernel, finisher))
     except cst.ParserSyntaxError as e:
         report.errors.append(FileError(module.path, fn.line, f"{fn.name}: {str(e).splitlines()[0]}"))
     except RecursionError:
         report.errors.append(FileError(module.path, fn.line, f"{fn.name}: nested too deeply to be read"))
     report.kernels.append(kernel)
+
+
+def _at(access: Access) -> tuple[str, int, int]:
+    return (access.place.path, access.place.line, access.place.column)
 
 
 def _entry_points(module: Module) -> list[Function]:

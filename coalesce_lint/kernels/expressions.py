@@ -300,6 +300,8 @@ class Expressions:
                 k = int_value(key)
                 if k is not None:
                     return self.element(value, k)
+                if isinstance(key, Node) and key.op == "const" and isinstance(key.attr, str):
+                    return self.element(value, key.attr)
                 if isinstance(key, Node) and key.shape == () and key.op != "const":
                     return self.element(value, "*")  # one of a tuple's items, all alike for the lanes
             return tiles.index(self, value, parts)

@@ -31,10 +31,11 @@ class Finisher:
         self._guards: dict[int, Poly] = {}
         self._promised = self._promises()
 
-    def accesses(self) -> Iterator[Access]:
-        """Every access, once for each distinct verdict at its place."""
+    def accesses(self, dead: bool = False) -> Iterator[Access]:
+        """Every access, once for each distinct verdict at its place. ``dead``: those in branches of helpers that
+        this kernel does not take."""
         seen = set()
-        for site in self.it.sites:
+        for site in self.it.dead_sites if dead else self.it.sites:
             access = self._access(site)
             key = (access.place.path, access.place.line, access.place.column, access.op, access.pattern,
                    access.lane_axis, access.lane_stride, access.condition)  # fmt: skip

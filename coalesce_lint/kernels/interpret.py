@@ -61,6 +61,8 @@ class Interpreter(Expressions):
         self.frames: list[Frame] = []
         self.spent: str | None = None
         self.inlined: set[Function] = set()
+        self.dead_sites: list[RawSite] = []  #: accesses of helpers in branches that are dead for this kernel
+        self.in_dead = False
         self.sources: dict[str, Module] = {kernel.module.path: kernel.module}
         self.deadline = time.monotonic() + TIME_LIMIT
         self.lambda_depth = 0
@@ -211,6 +213,8 @@ class Interpreter(Expressions):
     def branch(self, stmt: cst.If) -> str | None:
         cond = self.condition(self.expr(stmt.test))
         if cond.op == "const" and cond.attr is not None:
+            if len(self.frames) > 1 and not self.in_dead:
+                self.read_dead(stmt, bool(cond.attr))
             if cond.attr:
                 return self.block(_suite(stmt.body))
             return self.orelse(stmt.orelse)
@@ -241,6 +245,22 @@ class Interpreter(Expressions):
         else:
             self.frame.env = control.join_env(self.build, cond, env_true, env_false)
         return None
+
+    def read_dead(self, stmt: cst.If, taken: bool) -> None:
+        """Reads the branch of a helper that this caller does not take: its accesses are judged with the caller's
+        values where no other caller reaches them."""
+        before, live, mark, returned = self.env, self.sites, len(self.guards), list(self.frame.returns)
+        self.frame.env = dict(before)
+        self.sites, self.in_dead = self.dead_sites, True
+        try:
+            if taken:
+                self.orelse(stmt.orelse)
+            else:
+                self.block(_suite(stmt.body))
+        finally:
+            self.sites, self.in_dead = live, False
+            self.frame.env, self.frame.returns = before, returned
+            del self.guards[mark:]
 
     def orelse(self, orelse: Any) -> str | None:
         if orelse is None:
