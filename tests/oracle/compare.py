@@ -1,23 +1,25 @@
 """Holds the verdicts of an analyzer (as in its JSON contract) against recorded addresses.
 
-A *site* is a place of the source with an access. Each claim at a site gets one outcome: agree, disagree
-(with the kind of mistake), undecided, or not executed. The worst kinds are "wrong contiguous" and "wrong
-uniform": silence about lanes that are apart.
+A *site* is a place of the source with an access. Each claim at a site gets one outcome: agree, disagree (with
+the kind of mistake), undecided, or not executed. The worst kinds are "wrong contiguous" and "wrong uniform":
+silence about lanes that are apart.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from .formula import CannotTell, evaluate, lanes
 from .memory import Record
-from .steps import Notes, always_unit, constant, read_notes, steps_along, tile_holds
+from .steps import Notes, always_unit, constant, mostly, read_notes, steps_along, tile_holds
 
 Claim = dict[str, Any]
+Site = tuple[str, int, int]  #: file name, line, column
 WORST = ("wrong contiguous", "wrong uniform")
 
 
@@ -60,33 +62,46 @@ def names_of(record: Record, run: Run) -> dict[str, Any]:
     return {**numbers, **pids}
 
 
+def _site(claim: Claim) -> Site:
+    return PurePath(claim.get("path") or "kernel.py").name, claim["line"], claim["column"]
+
+
+def _place(record: Record) -> Site:
+    return PurePath(record.path).name, record.line, record.column
+
+
 def compare(claims: list[Claim], runs: list[Run]) -> list[Outcome]:
     """An outcome for each claim, and one "missing access" for each executed site without a claim."""
-    sites: dict[tuple[int, int], list[Claim]] = defaultdict(list)
+    sites: dict[Site, list[Claim]] = defaultdict(list)
     for claim in claims:
-        sites[claim["line"], claim["column"]].append(claim)
+        sites[_site(claim)].append(claim)
     outcomes = []
     seen: dict[int, list[tuple[Record, Run]]] = defaultdict(list)
     for run in runs:
         for record in run.records:
-            candidates = _candidates(sites.get((record.line, record.column), []), record)
+            candidates = _candidates(sites.get(_place(record), []), record)
             for claim in candidates:
                 seen[id(claim)].append((record, run))
     for claim in claims:
-        rivals = sites[claim["line"], claim["column"]]
+        rivals = sites[_site(claim)]
         outcomes.append(_judge(claim, seen[id(claim)], runs, rivals))
-    known = set(sites)
-    for place in sorted({(r.line, r.column) for run in runs for r in run.records} - known):
-        missing = {"line": place[0], "column": place[1], "pattern": "none"}
+    for file, line, column in sorted({_place(r) for run in runs for r in run.records} - set(sites)):
+        missing = {"path": file, "line": line, "column": column, "pattern": "none"}
         outcomes.append(Outcome(missing, "disagree", "missing access", "no verdict for an access that ran"))
     return outcomes
 
 
 def _candidates(claims: list[Claim], record: Record) -> list[Claim]:
     """The claims that may speak of a record: those of its call chain, else every claim of the site."""
-    chain = sorted((line, column) for _path, line, column in record.chain)
-    exact = [c for c in claims if sorted((s["line"], s["column"]) for s in c.get("call_chain", [])) == chain]
-    return exact or claims
+    return [c for c in claims if _chain_of(c) == _chain(record)] or claims
+
+
+def _chain_of(claim: Claim) -> list[tuple[int, int]]:
+    return sorted((s["line"], s["column"]) for s in claim.get("call_chain", []))
+
+
+def _chain(record: Record) -> list[tuple[int, int]]:
+    return sorted((line, column) for _path, line, column in record.chain)
 
 
 def _judge(claim: Claim, seen: list[tuple[Record, Run]], runs: list[Run], rivals: list[Claim]) -> Outcome:
@@ -105,7 +120,7 @@ def _judge(claim: Claim, seen: list[tuple[Record, Run]], runs: list[Run], rivals
     if claim["pattern"] == "gather":
         findings.append(_depends_on_data(claim, runs))
     wrong = next((f for f in findings if f.fits is False), None)
-    if wrong is None and claim["pattern"] in ("strided", "parametric"):
+    if wrong is None and claim["pattern"] in ("strided", "parametric") and "branch" not in claim["notes"]:
         wrong = _missed_contiguous(claim, seen)
     if wrong is not None:
         return Outcome(claim, "disagree", wrong.kind, wrong.detail)
@@ -119,10 +134,13 @@ def check(claim: Claim, record: Record, run: Run) -> Finding:
     names = names_of(record, run)
     notes = read_notes(claim.get("notes", []), names)
     place = f"{_shown(run)} program {record.program}: {_sample(record.offset)}"
-    shape = _check_shape(claim, record, names)
+    exact = _chain_of(claim) == _chain(record)
+    shape = _check_shape(claim, record, names) if exact else None
     if shape is not None:
         return Finding(False, "wrong shape", f"{shape}; {place}")
     pattern = claim["pattern"]
+    if not exact and record.offset.ndim != len(claim.get("axes") or []):
+        return Finding(None)
     if notes.branch and pattern in ("strided", "gather", "parametric"):
         return Finding(
             None if not record.offset.size else True
@@ -130,10 +148,14 @@ def check(claim: Claim, record: Record, run: Run) -> Finding:
     finding = CHECKS[pattern](claim, record.offset, names, notes)
     if finding.fits is False:
         return Finding(False, finding.kind, f"{finding.detail}; {place}")
+    if not exact:
+        return (
+            finding  # one claim stands for several ways to the same place; its texts are those of one of them
+        )
     axes = _check_axes(claim, record.offset, names, notes)
     if axes is not None:
         return Finding(False, "wrong axis", f"{axes}; {place}")
-    if not notes.branch and _offset_differs(claim, record.offset, names):
+    if not (notes.branch or notes.loose) and _offset_differs(claim, record.offset, names):
         return Finding(False, "wrong offset", f"{claim['offset']}; {place}")
     return finding
 
@@ -168,12 +190,13 @@ def _check_axes(claim: Claim, offset: np.ndarray, names: dict[str, Any], notes: 
         if stride is None or offset.shape[number] < 2 or notes.branch:
             continue
         if stride == 0:
-            if not constant(offset, number) and notes.plain:
-                return f"axis {number}: stride 0 claimed, steps {_steps(offset, number)}"
-        elif tile_holds(offset, number, stride, notes) is False:
-            return (
-                f"axis {number}: stride {axis['stride']} = {stride} claimed, steps {_steps(offset, number)}"
-            )
+            fits = constant(offset, number)
+        elif number == claim["lane_axis"]:
+            fits = tile_holds(offset, number, stride, notes) is not False
+        else:
+            fits = mostly(offset, number, stride)  # the notes speak of the lane axis only
+        if not fits:
+            return f"axis {number}: stride {axis['stride']} = {stride}, steps {_steps(offset, number)}"
     return None
 
 
@@ -189,9 +212,9 @@ def _check_contiguous(claim: Claim, offset: np.ndarray, _names: dict[str, Any], 
     if notes.branch and constant(offset, axis):
         return Finding(True)
     fits = tile_holds(offset, axis, 1, notes, either_sign=True)
-    return Finding(
-        fits, "wrong contiguous", f"axis {axis}, notes {claim['notes']}, steps {_steps(offset, axis)}"
-    )
+    # A qualified verdict whose qualification is not quite right is a lesser mistake than lanes far apart.
+    kind = "wrong contiguous" if notes.plain or not mostly(offset, axis, 1) else "wrong notes"
+    return Finding(fits, kind, f"axis {axis}, notes {claim['notes']}, steps {_steps(offset, axis)}")
 
 
 def _check_strided(claim: Claim, offset: np.ndarray, names: dict[str, Any], notes: Notes) -> Finding:
@@ -236,15 +259,15 @@ CHECKS = {
 
 def _depends_on_data(claim: Claim, runs: list[Run]) -> Finding:
     """A gather must change its steps when memory holds something else."""
-    place = (claim["line"], claim["column"])
+    place = _site(claim)
     compared = 0
     for run in runs:
         for one, two in zip(run.records, run.other_data, strict=False):
-            if (one.line, one.column) != (two.line, two.column):
+            if _place(one) != _place(two):
                 return Finding(True)  # even the path depends on data
-            if (one.line, one.column) != place or one.offset.size < 2:
+            if _place(one) != place or one.offset.size < 2:
                 continue
-            compared += 1
+            compared += bool(one.offset.max() - one.offset.min() or two.offset.max() - two.offset.min())
             axes = range(one.offset.ndim)
             if any((steps_along(one.offset, k) != steps_along(two.offset, k)).any() for k in axes):
                 return Finding(True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import DType, OracleUnsupported, float32, int1, int32
+from .keywords import PARAMETERS, by_keyword
 from .memory import MEMORY, machine, stored_value
 from .reductions import REDUCTIONS
 from .shapes import SHAPES
@@ -79,7 +80,8 @@ def where(condition: Any, a: Any, b: Any) -> Tile:
     return Tile(np.where(tile(condition).data != 0, x.data, y.data), promote(x.dtype, y.dtype))
 
 
-def clamp(x: Any, low: Any, high: Any, *_args: Any, **_kwargs: Any) -> Tile:
+def clamp(x: Any, *bounds: Any, min: Any = None, max: Any = None, **_kwargs: Any) -> Tile:
+    low, high = [*bounds, *(b for b in (min, max) if b is not None)][:2]
     return minimum(maximum(x, low), high)
 
 
@@ -179,6 +181,23 @@ def remainder_of_divisor(a: Any, b: Any) -> Any:
     return Tile(np.remainder(x.data, np.where(y.data == 0, 1, y.data)), promote(x.dtype, y.dtype))
 
 
+def inline_asm(_text: Any, _constraints: Any, args: Any, dtype: Any, *_args: Any, **_kwargs: Any) -> Any:
+    """Some value of the right shape."""
+    result = float_function(*args)
+    if isinstance(dtype, (tuple, list)):
+        return tuple(result.to(d) for d in dtype)
+    return result.to(dtype)
+
+
+class Ignored:
+    """An option that does not matter to addresses, whatever is asked of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+
 def umulhi(a: Any, b: Any) -> Tile:
     return (tile(a) * tile(b)) >> 32
 
@@ -216,7 +235,9 @@ LANGUAGE: dict[str, Any] = {
     "full": full,
     "logical_and": lambda a, b: tile(a).to(int1) & tile(b).to(int1),
     "logical_or": lambda a, b: tile(a).to(int1) | tile(b).to(int1),
+    "inline_asm_elementwise": inline_asm,
     "maximum": maximum,
+    "PropagateNan": Ignored(),
     "minimum": minimum,
     "num_programs": num_programs,
     "pointer_type": dtypes.pointer_type,
@@ -236,6 +257,9 @@ LANGUAGE: dict[str, Any] = {
     "zeros": zeros,
     "zeros_like": zeros_like,
 }
+
+for _name, _parameters in PARAMETERS.items():
+    LANGUAGE[_name] = by_keyword(LANGUAGE[_name], _parameters.split())
 
 #: Tensor methods that are the functions of the same name.
 METHODS = (

@@ -89,6 +89,7 @@ HELPERS = Namespace(
         "div_floor_integer": floor_division,
         "remainder_integer": remainder_of_divisor,
         "math": MATH,
+        "libdevice": MATH,
     },
     lambda _name: float_function,
 )
@@ -143,7 +144,11 @@ class Module:
         self.functions: dict[str, JitFunction] = {}
         safe = {n: getattr(builtins, n) for n in BUILTINS.split()}
         self.names: dict[str, Any] = {"__builtins__": safe, "math": math, **RUNTIME}
-        self._statements(ast.parse(text).body)
+        tree = ast.parse(text)
+        self._statements(tree.body)
+        for node in ast.walk(tree):  # kernels that are defined inside functions or classes
+            if isinstance(node, ast.FunctionDef) and node.name not in self.names:
+                self._function(node)
 
     def _statements(self, body: list[ast.stmt]) -> None:
         for node in body:
@@ -154,13 +159,14 @@ class Module:
             elif isinstance(node, (ast.Assign, ast.AnnAssign)):
                 self._constant(node)
             elif isinstance(node, ast.Try):
-                self._statements([*node.body, *(s for h in node.handlers for s in h.body), *node.orelse])
+                # What an import error would define goes first, so that the real thing replaces it.
+                self._statements([*(s for h in node.handlers for s in h.body), *node.body, *node.orelse])
             elif isinstance(node, ast.If):
                 self._statements([*node.orelse, *node.body])
 
     def _function(self, node: ast.FunctionDef) -> None:
         marks = [ast.unparse(d) for d in node.decorator_list]
-        if not any("jit" in m.split("(")[0] or "constexpr_function" in m for m in marks):
+        if not any(_compiled_by_triton(m) for m in marks):
             self.names.setdefault(node.name, Missing(node.name))
             return
         static = any("constexpr_function" in m for m in marks)
@@ -224,6 +230,12 @@ class Module:
             value = self.loader.find(self.path, module, level, original)
         if name not in self.names or not isinstance(value, Missing):
             self.names[name] = value
+
+
+def _compiled_by_triton(mark: str) -> bool:
+    name = mark.split("(")[0]
+    foreign = ("cute.", "torch.", "numba.", "cuda.", "jax.", "functools.")
+    return ("jit" in name and not name.startswith(foreign)) or "constexpr_function" in mark
 
 
 def _raiser(text: str) -> Callable[..., Any]:

@@ -109,7 +109,10 @@ class Rewriter(ast.NodeTransformer):
         for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
             argument.annotation = None
         arguments.defaults = [self.visit(d) for d in arguments.defaults]
-        body = [self.visit(statement) for statement in node.body]
+        body: list[ast.stmt] = []
+        for statement in node.body:
+            visited = self.visit(statement)
+            body += visited if isinstance(visited, list) else [visited]
         rewritten = ast.FunctionDef(
             name=node.name, args=arguments, body=body, decorator_list=[], returns=None, type_comment=None
         )
@@ -177,10 +180,16 @@ class Rewriter(ast.NodeTransformer):
     def visit_Assert(self, _node: ast.Assert) -> ast.AST:
         return ast.Pass()
 
+    def visit_With(self, node: ast.With) -> ast.AST | list[ast.stmt]:
+        """The body alone: a ``with`` in a kernel marks a region (a scope, a warp group)."""
+        if any(item.optional_vars is not None for item in node.items):
+            return self._refuse(node)
+        self.generic_visit(node)
+        return node.body
+
     def _refuse(self, node: ast.AST) -> ast.AST:
         raise OracleUnsupported(f"{type(node).__name__} in a kernel")
 
-    visit_With = _refuse
     visit_Import = _refuse
     visit_ImportFrom = _refuse
     visit_FunctionDef = _refuse

@@ -11,7 +11,7 @@ from .generate import Case
 from .soundness import case_of
 
 
-def shrink(case: Case, fails: Callable[[Case], bool], tries: int = 400) -> Case:
+def shrink(case: Case, fails: Callable[[Case], bool], tries: int = 1500) -> Case:
     """The smallest kernel found for which ``fails`` still holds."""
     best = case
     while tries > 0:
@@ -88,7 +88,7 @@ def _with_operands(tree: ast.Module) -> Iterator[ast.Module]:
                     change = copy.deepcopy(tree)
                     setattr(list(ast.walk(change))[number], name, copy.deepcopy(operand))
                     yield change
-            if isinstance(node, ast.Call) and name == "args":
+            if isinstance(node, ast.Call) and name == "args" and "arange" not in ast.unparse(node.func):
                 for k, argument in enumerate(value):
                     for operand in _operands(argument):
                         change = copy.deepcopy(tree)

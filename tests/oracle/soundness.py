@@ -35,12 +35,12 @@ def _run(function: JitFunction, arguments: dict[str, Any], how: list[Launch], da
     return Run(arguments, records, other)
 
 
-def observe(case: Case, claims: list[Claim]) -> list[Run]:
+def observe(case: Case, claims: list[Claim], count: int = 4) -> list[Run]:
     """Runs the kernel with several arguments, and again with 1 for each stride that a claim names."""
     import random
 
     function = Module(case.text, "kernel.py").functions[case.kernel]
-    chosen = bindings(case)
+    chosen = bindings(case, count)
     rng = random.Random(case.seed + 5)
     names = {p.name for p in case.parameters}
     for claim in claims:
@@ -50,14 +50,17 @@ def observe(case: Case, claims: list[Claim]) -> list[Run]:
     return [_run(function, arguments, launches(case), data_matters) for arguments in chosen]
 
 
-def check_case(case: Case, analyzer: Analyzer = engine_claims) -> list[Outcome]:
-    """An outcome for every access of a generated kernel. A crash of the analyzer is a disagreement too."""
+def check_case(case: Case, analyzer: Analyzer = engine_claims, count: int = 4) -> list[Outcome]:
+    """An outcome for every access of a kernel, run with ``count`` sets of arguments or a few more.
+
+    A crash of the analyzer is a disagreement too.
+    """
     try:
         claims = analyzer(case.text, case.kernel)
     except Exception as error:
         claim = {"line": 0, "column": 0, "pattern": "none"}
         return [Outcome(claim, "disagree", "crash", f"{type(error).__name__}: {error}")]
-    return compare(claims, observe(case, claims))
+    return compare(claims, observe(case, claims, count))
 
 
 def case_of(text: str, kernel: str = "kernel", seed: int = 0) -> Case:

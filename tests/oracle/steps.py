@@ -88,6 +88,7 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
         return bool(fits.all()) and same
     if notes.degenerate:
         return None
+    lanes = len(line)
     if notes.repeats:
         line, fits = _without_repeats(line, stride, notes, either_sign)
         if fits is None:
@@ -99,7 +100,7 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
         return True
     if notes.loose:
         return None if not (notes.runs or notes.wraps) and jumps.size > 2 else True
-    return _jumps_admitted(jumps, len(line), notes)
+    return _jumps_admitted(jumps, lanes, notes)
 
 
 def _without_repeats(
@@ -127,6 +128,13 @@ def _jumps_admitted(jumps: np.ndarray, lanes: int, notes: Notes) -> bool:
     if len(periods) == 1 and not notes.repeats:
         return bool((np.diff(jumps) >= periods[0]).all())
     return jumps.size <= sum((lanes - 1) // p + 1 for p in periods)
+
+
+def mostly(offset: np.ndarray, axis: int, stride: int) -> bool:
+    """True where at least half of the steps that move at all are by ``stride``, up or down."""
+    steps = steps_along(offset, axis)
+    moving = np.abs(steps[steps != 0])
+    return not moving.size or bool((moving == abs(stride)).mean() >= 0.5)
 
 
 def tile_holds(

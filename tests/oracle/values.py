@@ -95,7 +95,7 @@ class Tile:
 
     def __index__(self) -> int:
         value = self.item()
-        if isinstance(value, float):
+        if isinstance(value, float) and value != int(value):
             raise OracleUnsupported("a float where an integer is needed")
         return int(value)
 
@@ -225,7 +225,8 @@ def _bitwise(function: Callable[..., np.ndarray]) -> Callable[[Any, Any], Tile]:
     def apply(a: Any, b: Any) -> Tile:
         x, y, dtype = _operands(a, b)
         if x.data.dtype.kind == "f" or y.data.dtype.kind == "f":
-            raise OracleUnsupported("a bit operation on floats")
+            # Only a pointer whose type was guessed wrong gives floats here; its data are small whole numbers.
+            return Tile(function(x.data.astype(np.int64), y.data.astype(np.int64)), int32)
         if x.data.dtype.kind == y.data.dtype.kind == "b":
             return Tile(function(x.data, y.data), int1)
         return Tile(function(_integers(x), _integers(y)), dtype)
