@@ -82,9 +82,8 @@ def main() -> int:
             agree += good
             if options.v or not good:
                 print("ok " if good else "OFF", case["case"], direction, text)
-    print(
-        f"triton {predictions[0].triton}: {agree}/{total} directions agree within 3% ({100 * agree / total:.1f}%)"
-    )
+    share = f"{agree}/{total} directions agree within 3% ({100 * agree / total:.1f}%)"
+    print(f"triton {predictions[0].triton}: {share}")
     return 0 if agree / total >= 0.98 else 1
 
 

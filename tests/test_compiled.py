@@ -1,4 +1,4 @@
-"""The compiled oracle: layouts and instructions from the compiler, addresses from the interpreter, counted."""
+"""The compiled oracle: layouts and instructions of the compiler, addresses of the interpreter."""
 
 from __future__ import annotations
 

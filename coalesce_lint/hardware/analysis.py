@@ -36,7 +36,6 @@ class Analysis:
         self._collect_hints(roots)
 
     # -- shapes, constants, pointers
-    # -----------------------------------------------------------------------------------
 
     def shape(self, node: Node) -> tuple[int, ...]:
         """The extents of a node as numbers. Raises Unresolved where one is not known."""
@@ -104,8 +103,7 @@ class Analysis:
             raise Unresolved("pointer cast to another type")
         return None
 
-    # -- hints ---------------------------------------------------------------------------------------------
-    # --------------
+    # -- hints ------------------------------------------------------------------------------------
 
     def _collect_hints(self, roots: Iterable[Node]) -> None:
         """A hint marks the operation that made its operand, so that all uses of it see the hint."""
@@ -133,8 +131,7 @@ class Analysis:
                 fields[kind] = values
         return Info(fields["max_contiguous"], fields["multiple_of"], fields["max_constancy"], info.value)
 
-    # -- the walk ------------------------------------------------------------------------------------------
-    # --------------
+    # -- the walk ---------------------------------------------------------------------------------
 
     def info(self, node: Node) -> Info:
         """What is known of a node; scalars have rank 1. Raises Unresolved where a shape is not known."""

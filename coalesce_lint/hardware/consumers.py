@@ -14,8 +14,9 @@ from coalesce_lint.index.nodes import Node
 
 #: Operations whose operands are wanted in the layout of their result.
 _ELEMENTWISE = frozenset(
-    "add sub mul div mod min max and or xor shl shr neg not cmp where cast hint data broadcast phi".split()
-)
+    ("add", "sub", "mul", "div", "mod", "min", "max", "and", "or", "xor", "shl", "shr", "neg", "not", "cmp",
+     "where", "cast", "hint", "data", "broadcast", "phi")
+)  # fmt: skip
 
 
 class Relayout:
@@ -26,6 +27,7 @@ class Relayout:
         self.analysis = analysis
         self.by_address = {id(op.origin.site.address): op for op in ops if op.kind == "load"}
         self.settled: set[int] = set()
+        self.loops: set[int] = set()
         self.memo: dict[int, LinearLayout | None] = {}
 
     def anchored(self, op: MemoryOp) -> bool:
@@ -57,6 +59,14 @@ class Relayout:
                 found = self.forward(a)
                 if found is not None and found.shape == shape:
                     return found
+        if node.op == "carried":
+            for a in (node.args[0], node.attr.out):
+                found = self.forward(a) if a is not None else None
+                if found is not None and found.shape == shape:
+                    return found
+        if node.op == "trans":
+            inner = self.forward(node.args[0])
+            return transposed(inner, node.attr) if inner is not None else None
         if node.op == "reduce" and node.attr[1] is not None:
             inner = self.forward(node.args[0])
             return sliced_axis(inner, node.attr[1]) if inner is not None else None
@@ -77,6 +87,10 @@ class Relayout:
         elif node.op in _ELEMENTWISE:
             for a in node.args:
                 self._operand(a, wanted, shape)
+        elif node.op == "trans" and wanted is not None:
+            self.demand(node.args[0], untransposed(wanted, node.attr))
+        elif node.op == "carried":
+            self._loop(node, wanted if own is not None else None, shape)
         elif node.op == "expand" and wanted is not None and self.analysis.shape(node.args[0]):
             self.demand(node.args[0], sliced_axis(wanted, node.attr))
         elif node.op == "reduce":
@@ -84,6 +98,17 @@ class Relayout:
             self.demand(
                 node.args[0], default_layout(inner, self.analysis.launch.num_warps) if inner else None
             )
+
+    def _loop(self, node: Node, wanted: LinearLayout | None, shape: tuple[int, ...]) -> None:
+        """A loop is too expensive to be repeated in another layout: without an anchor it keeps the default
+        one."""
+        if id(node) in self.loops:
+            return
+        self.loops.add(id(node))
+        layout = wanted or (default_layout(shape, self.analysis.launch.num_warps) if shape else None)
+        for value in (node.args[0], node.attr.out):
+            if value is not None:
+                self._operand(value, layout, shape)
 
     def _operand(self, node: Node, wanted: LinearLayout | None, shape: tuple[int, ...]) -> None:
         """An operand of an elementwise operation: Triton broadcasts it to ``shape`` first."""
@@ -120,6 +145,22 @@ def sliced_axis(layout: LinearLayout, axis: int) -> LinearLayout:
     """The layout of a tile without ``axis``; where the parent has extent there, the lanes along it become
     duplicates."""
     return sliced(narrowed(layout, (*layout.shape[:axis], 1, *layout.shape[axis + 1 :])), axis)
+
+
+def transposed(layout: LinearLayout, order: tuple[int, ...]) -> LinearLayout:
+    """The layout of the transposed tile: axis k of the result is axis order[k] (``TransOp``'s layout
+    inference)."""
+
+    def turn(bases: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(b[k] for k in order) for b in bases)
+
+    shape = tuple(layout.shape[k] for k in order)
+    return LinearLayout(shape, turn(layout.register), turn(layout.lane), turn(layout.warp))
+
+
+def untransposed(layout: LinearLayout, order: tuple[int, ...]) -> LinearLayout:
+    """The layout of the tile before it was transposed into ``layout``."""
+    return transposed(layout, tuple(order.index(k) for k in range(len(order))))
 
 
 def narrowed(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:

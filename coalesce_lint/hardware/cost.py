@@ -10,8 +10,8 @@ from coalesce_lint.access import Access, Cost, Kernel
 from coalesce_lint.hardware import consumers, tiles
 from coalesce_lint.hardware.analysis import Analysis, Unresolved, walk
 from coalesce_lint.hardware.evaluate import Evaluator
-from coalesce_lint.hardware.launch import SECTOR_BYTES, Launch
-from coalesce_lint.hardware.layout import MemoryOp, coalesce, vector_elements
+from coalesce_lint.hardware.launch import SECTOR_BYTES, Launch, Pointer
+from coalesce_lint.hardware.layout import MemoryOp, atomic_limit, coalesce, vector_elements
 from coalesce_lint.hardware.programs import Program, program_weights
 from coalesce_lint.hardware.reasons import limited_by
 from coalesce_lint.hardware.sectors import Count, count_scalar, count_tile, request_elements
@@ -22,7 +22,8 @@ from coalesce_lint.index.nodes import Node
 #: counted.
 PROGRAMS = 12
 ELEMENTS = 400_000
-GRID_ELEMENTS = 200_000
+GRID_ELEMENTS = 50_000
+_SHIFT = SECTOR_BYTES.bit_length() - 1
 #: Programs of a launch whose grid is not given.
 SOME_PROGRAMS: tuple[Program, ...] = ((0, 0, 0), (1, 0, 0), (2, 1, 0), (3, 2, 1))
 #: Iterations of loops, taken in turn by the programs looked at.
@@ -38,8 +39,25 @@ def cost_of_kernel(kernel: Kernel, launch: Launch) -> None:
 
 def costs(accesses: Sequence[Access], launch: Launch) -> list[Cost | None]:
     """The cost of each access of one kernel (None: not known). Accesses must carry their ``site``."""
+    analysis = Analysis(launch, (n for a in accesses for n in operands(a)))
+    shared: dict[int, tiles.Tile] = {}
+    varying: dict[int, bool] = {}
+    found: list[Cost | None] = []
+    for op in memory_ops(accesses, launch, analysis):
+        try:
+            found.append(None if op is None else Counter(op, analysis, shared, varying).cost())
+        except (Unresolved, RecursionError, OverflowError):
+            found.append(None)
+    return found
+
+
+def memory_ops(
+    accesses: Sequence[Access], launch: Launch, analysis: Analysis | None = None
+) -> list[MemoryOp | None]:
+    """The laid-out memory operation of each access; None for descriptors and where the launch does not say
+    enough."""
     roots = [operands(a) for a in accesses]
-    analysis = Analysis(launch, (n for nodes in roots for n in nodes))
+    analysis = analysis or Analysis(launch, (n for nodes in roots for n in nodes))
     ops = [memory_op(a, analysis) for a in accesses]
     known = [k for k, op in enumerate(ops) if op is not None]
     groups = group_numbers([roots[k] for k in known], [address_of(accesses[k]) for k in known])
@@ -51,15 +69,7 @@ def costs(accesses: Sequence[Access], launch: Launch) -> list[Cost | None]:
     present = [op for op in ops if op is not None]
     coalesce(launch.profile, present, launch.num_warps)
     consumers.relayout(present, analysis)
-    shared: dict[int, tiles.Tile] = {}
-    varying: dict[int, bool] = {}
-    found: list[Cost | None] = []
-    for op in ops:
-        try:
-            found.append(None if op is None else Counter(op, analysis, shared, varying).cost())
-        except (Unresolved, RecursionError, OverflowError):
-            found.append(None)
-    return found
+    return ops
 
 
 def address_of(access: Access) -> Node:
@@ -94,9 +104,23 @@ def memory_op(access: Access, analysis: Analysis) -> MemoryOp | None:
         if mask is not None and mask.op == "const":
             mask = None
         mask_info = analysis.lifted(mask, shape) if mask is not None else None
-        return MemoryOp(kind, shape, size, pointer, mask_info, origin=access)
+        limit = atomic_limit(access.op, element_type(site.address, analysis), analysis.launch.arch)
+        return MemoryOp(kind, shape, size, pointer, mask_info, origin=access, atomic_limit=limit)
     except (Unresolved, RecursionError):
         return None
+
+
+def root_pointer(address: Node, analysis: Analysis) -> Pointer | None:
+    """The pointer argument that an address starts from."""
+    for node in walk([address]):
+        if node.op == "param" and analysis.pointee(node) is not None:
+            return analysis.launch.pointer(node.attr.name)
+    return None
+
+
+def element_type(address: Node, analysis: Analysis) -> str:
+    pointer = root_pointer(address, analysis)
+    return pointer.type if pointer is not None else ""
 
 
 class Counter:
@@ -116,7 +140,8 @@ class Counter:
         self.elements = (
             request_elements(op.layout, self.vector, op.kind != "load") if op.layout is not None else []
         )
-        self.base = self._base_offset()
+        pointer = root_pointer(address_of(self.access), analysis)
+        self.base = pointer.offset if pointer is not None else 0
         self.loops = {
             id(n.attr if n.op != "carried" else n.attr.loop): n
             for n in walk(operands(self.access))
@@ -131,14 +156,6 @@ class Counter:
     def _power_of_two(self, node: Node) -> bool:
         info = self.analysis.info(node)
         return info.value is not None and info.value > 0 and info.value & (info.value - 1) == 0
-
-    def _base_offset(self) -> int:
-        """Bytes of the root pointer past a 256-byte boundary."""
-        for node in walk([address_of(self.access)]):
-            if node.op == "param" and self.analysis.pointee(node) is not None:
-                pointer = self.launch.pointer(node.attr.name)
-                return pointer.offset if pointer is not None else 0
-        return 0
 
     def programs(self) -> list[tuple[Program, float]]:
         """The programs to look at, fewer for large tiles."""
@@ -189,54 +206,58 @@ class Counter:
         return True
 
     # -- one program
-    # -----------------------------------------------------------------------------------------------------
 
     def _program(self, evaluator: Evaluator) -> Count:
-        address = self._sum(evaluator, address_of(self.access))
+        """Counts of one program; programs whose addresses differ by whole sectors only are counted once."""
+        first, parts = self._address(evaluator)
         mask = self._mask(evaluator)
         if self.op.layout is None:
             return count_scalar(self.op, self.launch.num_warps, mask is None or bool(mask.data[0]))
-        size = self.op.element_bytes
-        first = int(address.data[0]) * size + self.base
-        relative = [int(x) * size - first + self.base for x in address.data]
-        start = first % SECTOR_BYTES
-        key = (start, address.dims, tuple(relative), None if mask is None else (mask.dims, tuple(mask.data)))
+        size, shape = self.op.element_bytes, self.op.shape
+        start = (first * size + self.base) % SECTOR_BYTES
+        key = (start, tuple(parts.items()), None if mask is None else (mask.dims, tuple(mask.data)))
         known = self.patterns.get(key)
         if known is None:
-            shape = self.op.shape
-            flat = tiles.stretched(tiles.Tile(address.dims, relative), shape)
+            flat = tiles.stretched(tiles.total(parts, len(shape)), shape)
             allowed = None if mask is None else tiles.stretched(tiles.aligned(mask, len(shape)), shape)
-            known = count_tile(
-                self.op, self.elements, [a + start for a in flat], allowed, self.vector, self.merges
-            )
+            bytes_at = [start + size * a for a in flat]
+            known = count_tile(self.op, self.elements, bytes_at, allowed, self.vector, self.merges)
             self.patterns[key] = known
         return known
 
-    def _sum(self, evaluator: Evaluator, node: Node) -> tiles.Tile:
-        """The address in elements, summed term by term so that only the last step covers the whole tile."""
+    def _address(self, evaluator: Evaluator) -> tuple[int, tiles.Parts]:
+        """The address of the tile's first element and what the others have more, in elements.
+
+        The rest is kept in parts, one for each set of axes on which terms vary: sums over the whole tile
+        are rare.
+        """
         terms: list[Node] = []
-        stack = [node]
+        stack = [address_of(self.access)]
+        rank = len(self.op.shape)
         while stack:
             here = stack.pop()
-            if here.op == "add" and len(self.analysis.shape(here)) == len(self.op.shape):
+            if here.op == "add" and len(self.analysis.shape(here)) == rank:
                 stack.extend(here.args)
-            elif here.op in ("broadcast", "hint", "cast") and here.op != "cast":
+            elif here.op in ("broadcast", "hint") and len(self.analysis.shape(here.args[0])) in (0, rank):
                 stack.append(here.args[0])
             else:
                 terms.append(here)
-        rank = len(self.op.shape)
-        by_dims: dict[tuple[int, ...], tiles.Tile] = {}
+        first = 0
+        by_dims: dict[tuple[int, ...], list[int]] = {}
         for term in terms:
             value = tiles.aligned(evaluator.value(term), rank)
             if value.tainted:
                 axes = value.taint_axes or frozenset()
                 self.data_axes = axes if self.data_axes is None else self.data_axes | axes
-            before = by_dims.get(value.dims)
-            by_dims[value.dims] = value if before is None else tiles.apply(int.__add__, before, value)
-        total = tiles.Tile((1,) * rank, [0])
-        for part in sorted(by_dims.values(), key=lambda t: len(t.data)):
-            total = tiles.apply(int.__add__, total, tiles.Tile(part.dims, [int(x) for x in part.data]))
-        return total
+            base = int(value.data[0])
+            first += base
+            if len(value.data) > 1:
+                more = [int(x) - base for x in value.data]
+                before = by_dims.get(value.dims)
+                by_dims[value.dims] = (
+                    more if before is None else [a + b for a, b in zip(before, more, strict=True)]
+                )
+        return first, {dims: tuple(data) for dims, data in by_dims.items()}
 
     def _mask(self, evaluator: Evaluator) -> tiles.Tile | None:
         """The mask's truth values; terms that depend on loaded data count as true."""
@@ -265,7 +286,6 @@ class Counter:
         return None if all(total.data) else total
 
     # -- the record
-    # ------------------------------------------------------------------------------------------------------
 
     def _result(self, total: Count) -> Cost:
         op, size = self.op, self.op.element_bytes
@@ -301,7 +321,7 @@ class Counter:
             evaluator = Evaluator(
                 self.analysis, program, self._iterations(program, 0), self.shared, self.varying
             )
-            address = self._sum(evaluator, address_of(self.access))
+            address = tiles.total(self._address(evaluator)[1], len(shape))
         except Unresolved:
             return set()
         found = set()
@@ -319,7 +339,7 @@ class Counter:
     def _grid_sectors(self, gathers: bool) -> int | None:
         """Distinct sectors of the whole grid, where it is given and small enough to be looked at in full."""
         grid = self.launch.grid
-        if gathers or grid is None or self.loops or prod(grid) * max(self.op.elements, 1) > GRID_ELEMENTS:
+        if gathers or grid is None or self.loops or prod(grid) * max(self.op.elements, 64) > GRID_ELEMENTS:
             return None
         touched: set[int] = set()
         size = self.op.element_bytes
@@ -327,16 +347,14 @@ class Counter:
             evaluator = Evaluator(self.analysis, program, {}, self.shared, self.varying)
             if not self._reached(evaluator):
                 continue
-            address = self._sum(evaluator, address_of(self.access))
+            first, parts = self._address(evaluator)
             mask = self._mask(evaluator)
+            address = tiles.total(parts, len(self.op.shape))
+            base = first * size + self.base
             if mask is None:
-                touched.update((int(a) * size + self.base) // SECTOR_BYTES for a in address.data)
+                touched.update([(base + a * size) >> _SHIFT for a in address.data])
             else:
                 flat = tiles.stretched(address, self.op.shape)
                 allowed = tiles.stretched(tiles.aligned(mask, len(self.op.shape)), self.op.shape)
-                touched.update(
-                    (int(a) * size + self.base) // SECTOR_BYTES
-                    for a, m in zip(flat, allowed, strict=True)
-                    if m
-                )
+                touched.update([(base + a * size) >> _SHIFT for a, m in zip(flat, allowed, strict=True) if m])
         return len(touched)

@@ -110,7 +110,6 @@ class Evaluator:
         return int(tile.data[0])
 
     # -- one operation each
-    # ------------------------------------------------------------------------------------------
 
     def _compute(self, node: Node) -> Tile:
         op = node.op
@@ -263,8 +262,7 @@ class Evaluator:
         values = [fold(last.data[k : k + step]) for k in range(0, len(last.data), step)]
         return Tile(last.dims[:-1], values)
 
-    # -- loops ---------------------------------------------------------------------------------------------
-    # ------------
+    # -- loops ------------------------------------------------------------------------------------
 
     def _loopvar(self, node: Node) -> Tile:
         start, step = self.number(node.args[0]), self.number(node.args[2])

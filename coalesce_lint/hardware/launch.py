@@ -24,6 +24,7 @@ class Pointer:
 
     element_bytes: int
     alignment: int = 16
+    type: str = ""  #: Triton's name of the element type, where it is known
 
     @property
     def divisible(self) -> bool:
@@ -61,7 +62,7 @@ class Launch:
         launch.arch = int(digits) if digits else 90
         for name, value in pins.args.items():
             if hasattr(value, "element_bytes"):
-                launch.pointers[name] = Pointer(value.element_bytes, value.alignment)
+                launch.pointers[name] = Pointer(value.element_bytes, value.alignment, value.type)
             else:
                 launch.values[name] = value
         return launch

@@ -6,7 +6,7 @@ the builder of ``BlockedEncodingAttr`` and the vector width of ``LoadStoreOpToLL
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -31,7 +31,7 @@ class MemoryOp:
     order: tuple[int, ...] = ()
     per_thread: int = 1
     layout: LinearLayout | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    atomic_limit: int = 1  #: elements that one atomic instruction can take
 
     @property
     def elements(self) -> int:
@@ -50,10 +50,11 @@ def alignment_elements(pointer: Info, axis: int, element_bytes: int) -> int:
     return min(max(pointer.divisibility[axis] // element_bytes, 1), pointer.contiguity[axis])
 
 
-def wanted_per_thread(op: MemoryOp, axis: int) -> int:
+def wanted_per_thread(profile: Profile, op: MemoryOp, axis: int) -> int:
     """Elements a thread that the operation alone would like (``getNumElementsPerThread``)."""
     aligned = alignment_elements(op.pointer, axis, op.element_bytes)
-    return min(aligned, op.shape[axis], max(VECTOR_BYTES // op.element_bytes, 1))
+    wanted = min(aligned, op.shape[axis], max(VECTOR_BYTES // op.element_bytes, 1))
+    return min(wanted, op.atomic_limit) if op.kind == "atomic" and profile.atomics_limit else wanted
 
 
 def distribute(
@@ -98,9 +99,9 @@ def coalesce(profile: Profile, ops: list[MemoryOp], num_warps: int) -> None:
         if not op.shape:
             continue
         axis = op.order[0]
-        own = wanted_per_thread(op, axis)
+        own = wanted_per_thread(profile, op, axis)
         peers = [
-            wanted_per_thread(other, axis)
+            wanted_per_thread(profile, other, axis)
             for other in ops
             if other.group == op.group and other.shape == op.shape and other.order == op.order
         ]
@@ -108,6 +109,17 @@ def coalesce(profile: Profile, ops: list[MemoryOp], num_warps: int) -> None:
         op.per_thread = wish if op.kind == "load" else min(wish, own)
         sizes = tuple(op.per_thread if k == axis else 1 for k in range(len(op.shape)))
         op.layout = distribute(op.shape, sizes, op.order, num_warps)
+
+
+def atomic_limit(operation: str, element_type: str, arch: int) -> int:
+    """Elements of one atomic instruction (``supportsVectorized`` in ``AtomicRMWOpConversion``).
+
+    From sm_90 on, additions of fp16, bf16 and fp32 come in vectors; before, fp16 in pairs.
+    """
+    floats = ("fp16", "bf16", "fp32")
+    if arch >= 90 and operation == "atomic_add" and element_type in floats:
+        return VECTOR_BYTES
+    return 2 if element_type == "fp16" else 1
 
 
 def vector_elements(op: MemoryOp) -> int:
@@ -128,7 +140,8 @@ def vector_elements(op: MemoryOp) -> int:
     )
     if op.mask is not None:
         vector = min(vector, max(op.mask.constancy[axis], 1))
-    return 1 << (vector.bit_length() - 1)
+    vector = 1 << (vector.bit_length() - 1)
+    return vector if op.kind != "atomic" else min(vector, op.atomic_limit)
 
 
 def register_axis(layout: LinearLayout) -> int | None:

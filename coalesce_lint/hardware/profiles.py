@@ -13,6 +13,7 @@ class Profile:
     ``ties_last``: axes of equal contiguity are ordered from the last to the first, else from the first to
     the last. ``reshape_keeps``: contiguity and constancy survive ``tl.reshape`` where the axis is split at
     its fast end. ``global_divisibility``: divisibility of an axis without contiguity holds for all axes.
+    ``atomics_limit``: an atomic's elements a thread are limited to what one atomic instruction takes.
     ``clamps_divisibility``: a sum's divisibility is cut to its own contiguity where an operand's run was
     longer.
     """
@@ -22,16 +23,27 @@ class Profile:
     reshape_keeps: bool
     global_divisibility: bool
     clamps_divisibility: bool
+    atomics_limit: bool
 
 
 PROFILES = {
     p.name: p
     for p in (
         Profile(
-            "3.6", ties_last=False, reshape_keeps=False, global_divisibility=False, clamps_divisibility=False
+            "3.6",
+            ties_last=False,
+            reshape_keeps=False,
+            global_divisibility=False,
+            clamps_divisibility=False,
+            atomics_limit=False,
         ),
         Profile(
-            "3.9", ties_last=True, reshape_keeps=True, global_divisibility=True, clamps_divisibility=True
+            "3.9",
+            ties_last=True,
+            reshape_keeps=True,
+            global_divisibility=True,
+            clamps_divisibility=True,
+            atomics_limit=True,
         ),
     )
 }

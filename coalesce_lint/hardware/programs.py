@@ -6,10 +6,12 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from functools import cache
 
 Program = tuple[int, int, int]
 
 
+@cache
 def program_weights(grid: tuple[int, ...], limit: int) -> list[tuple[Program, float]]:
     """Program ids with the number of programs that each stands for: all of a small grid, else about
     ``limit``."""

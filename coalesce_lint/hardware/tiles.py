@@ -3,6 +3,7 @@ program."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -86,6 +87,21 @@ def apply(function: Callable[..., Any], *operands: Tile) -> Tile:
             return Tile(second.dims, [function(x, y) for y in second.data], taint)
     dims = tuple(max(t.dims[k] for t in tiles) for k in range(rank))
     return Tile(dims, list(map(function, *(stretched(t, dims) for t in tiles))), taint)
+
+
+#: Sums in parts: for each set of extents, values that are added up with broadcasting.
+Parts = dict[tuple[int, ...], tuple[int, ...]]
+
+
+def total(parts: Parts, rank: int) -> Tile:
+    """The sum of ``parts``, over the axes on which any of them varies."""
+    dims = (1,) * rank
+    data = [0]
+    for more, values in sorted(parts.items(), key=lambda item: len(item[1])):
+        both = tuple(map(max, dims, more))
+        left, right = stretched(Tile(dims, data), both), stretched(Tile(more, list(values)), both)
+        dims, data = both, list(map(operator.add, left, right))
+    return Tile(dims, data)
 
 
 def varying_axes(tile: Tile) -> frozenset[int]:

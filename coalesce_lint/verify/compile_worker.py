@@ -113,12 +113,13 @@ def indent(generator: Any) -> int:
 
 
 class TaggedAssembly:
-    """Tags PTX on its way to ptxas (see ``sass.py``)."""
+    """Tags PTX on its way to ptxas (see ``sass.py``); ``assembles`` False leaves ptxas out."""
 
     def __init__(self) -> None:
         from triton.backends.nvidia.compiler import CUDABackend
 
         self.instructions: list[Instruction] = []
+        self.assembles = True
         original = CUDABackend.make_ptx
         tagging = self
 
@@ -126,7 +127,13 @@ class TaggedAssembly:
             tagged, tagging.instructions = tag_ptx(original(backend, *args, **kwargs))
             return tagged
 
+        assemble = CUDABackend.make_cubin
+
+        def make_cubin(backend: Any, *args: Any, **kwargs: Any) -> bytes:
+            return assemble(backend, *args, **kwargs) if tagging.assembles else b""
+
         CUDABackend.make_ptx = make_ptx
+        CUDABackend.make_cubin = make_cubin
 
 
 def disassemble(cubin: bytes) -> str | None:
@@ -213,12 +220,13 @@ class Compiler:
         function, _, _ = unwrap(kernel)
         if isinstance(function.device_caches if hasattr(function, "device_caches") else None, dict):
             function.device_caches.clear()
+        self.assembly.assembles = task.get("machine_code", True)
         compiled = function.warmup(**values, grid=(1,), **options)
         text = compiled.asm["ttgir"]
         found = operations(text, convert_layout)
         serials = [self.marker.serial(o) for o in found]
         instructions = self.assembly.instructions
-        disassembly = disassemble(compiled.asm["cubin"]) if "cubin" in compiled.asm else None
+        disassembly = disassemble(compiled.asm["cubin"]) if self.assembly.assembles else None
         if disassembly is not None:
             apply_sass(instructions, disassembly)
         assign(found, serials, instructions)

@@ -75,14 +75,16 @@ def compile_kernels(
     python: str | None = None,
     timeout: float | None = None,
     keep_text: bool = False,
+    machine_code: bool = True,
 ) -> list[dict[str, Any]]:
     """What the compiler makes of each launch's kernel: ``operations``, ``num_warps``, ``triton`` or
     ``error``.
 
-    With ``keep_text`` the answers hold "ttgir", "ptx" and "sass" too. Raises ``worker.WorkerError`` where no
+    With ``keep_text`` the answers hold "ttgir", "ptx" and "sass" too. Without ``machine_code`` ptxas is
+    left out: faster, and equal loads are not merged. Raises ``worker.WorkerError`` where no
     subprocess can be started.
     """
-    tasks = [{**r.as_dict(), "keep_text": keep_text} for r in requests]
+    tasks = [{**r.as_dict(), "keep_text": keep_text, "machine_code": machine_code} for r in requests]
     return worker.run(
         "coalesce_lint.verify.compile_worker",
         tasks,
