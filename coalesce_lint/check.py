@@ -8,10 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from coalesce_lint import files, suppress
-from coalesce_lint.access import FileError, Kernel
+from coalesce_lint.access import FileError, FileReport, Place
 from coalesce_lint.findings import Finding, Rule, all_rules, run_rules
+
+if TYPE_CHECKING:
+    from coalesce_lint.pins import Pins
 
 #: From so many files with kernels on, worker processes are started.
 PARALLEL_FROM = 4
@@ -125,14 +129,15 @@ def check_sources(
         )
     else:
         results = map(work, sources)
-    unique: dict[tuple[str, int, int, str, str], Finding] = {}
+    unique: dict[tuple[object, ...], Finding] = {}
     for result in results:
         outcome.counts.add(result.counts)
         if result.crash:
             outcome.problems.append(files.Problem(result.path, result.crash))
         for finding in result.findings:
-            unique.setdefault(finding.sort_key(), finding)
-    outcome.findings = [unique[key] for key in sorted(unique)]
+            # a helper is reached from several files, under a path that each of them sees
+            unique.setdefault((os.path.abspath(finding.place.path), *finding.sort_key()[1:]), finding)
+    outcome.findings = sorted(unique.values(), key=Finding.sort_key)
 
 
 def check_source(source: tuple[str, bytes], codes: Sequence[str], roots: Sequence[Path]) -> FileResult:
@@ -150,25 +155,42 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
-def _check(path: str, data: bytes, codes: Sequence[str], roots: Sequence[Path]) -> FileResult:
-    rules = [r for r in all_rules() if r.code in codes]
-    counts = Counts(parsed=1)
-    kernels: list[Kernel] = []
-    lines: list[str] = []
+def analyze(path: str, data: bytes, pins: Pins | None, roots: Sequence[Path]) -> FileReport:
+    """What the engine says of a file's bytes; bytes that are no source text are an error of the report."""
     try:
         text = files.decode(data)
     except files.DecodeError as error:
-        errors = [FileError(path, error.line, str(error))]
-    else:
-        report = _load_engine().analyze_text(text, path, roots=roots)
-        kernels, errors, lines = report.kernels, report.errors, text.split("\n")
-    for kernel in kernels:
+        return FileReport(path, errors=[FileError(path, error.line, str(error))])
+    report: FileReport = _load_engine().analyze_text(text, path, pins, roots=roots)
+    report.lines = text.split("\n")
+    if not os.path.isabs(path):
+        _show_relative(report)
+    return report
+
+
+def _show_relative(report: FileReport) -> None:
+    """Shows other files, which hold helpers, as the file itself is shown: from the current folder."""
+
+    def shown(place: Place) -> Place:
+        return replace(place, path=os.path.relpath(place.path)) if os.path.isabs(place.path) else place
+
+    for access in (a for k in report.kernels for a in k.accesses):
+        access.place = shown(access.place)
+        for call in access.call_chain:
+            call.place = shown(call.place)
+
+
+def _check(path: str, data: bytes, codes: Sequence[str], roots: Sequence[Path]) -> FileResult:
+    rules = [r for r in all_rules() if r.code in codes]
+    counts = Counts(parsed=1)
+    report = analyze(path, data, None, roots)
+    for kernel in report.kernels:
         counts.kernels += 1
         counts.accesses += len(kernel.accesses)
         counts.unknown += sum(a.pattern == "unknown" for a in kernel.accesses)
-    texts = _Texts(path, lines)
+    texts = _Texts(path, report.lines)
     findings = []
-    for finding in run_rules(kernels, errors, rules):
+    for finding in run_rules(report.kernels, report.errors, rules):
         if suppress.is_suppressed(finding, texts.of(finding.place.path)):
             counts.suppressed += 1
         else:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from coalesce_lint import files
 from coalesce_lint.access import FileError, FileReport, Kernel
-from coalesce_lint.check import describe
+from coalesce_lint.check import analyze, describe
 from coalesce_lint.pins import Pins
 
 
@@ -44,16 +44,12 @@ def _explain_file(item: str | files.Problem, pins: Pins, texts: list[str], given
     if not given and item != "-" and not files.may_hold_kernel(data):
         return FileReport(path)
     try:
-        text = files.decode(data)
-    except files.DecodeError as error:
-        return FileReport(path, errors=[FileError(path, error.line, str(error))])
-    texts.append(text)
-    from coalesce_lint import engine
-
-    try:
-        return engine.analyze_text(text, path, pins, roots=files.roots([path]))
+        report = analyze(path, data, pins, files.roots([path]))
     except Exception as error:
         return FileReport(path, errors=[FileError(path, 0, f"internal error: {describe(error)}")])
+    if report.lines:
+        texts.append("\n".join(report.lines))
+    return report
 
 
 def _unused_pins(pins: Pins, texts: Sequence[str]) -> list[FileError]:

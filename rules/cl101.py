@@ -5,7 +5,7 @@ A load whose lanes are apart in memory along every axis of its tile.
 Reports a load with the verdict `strided`: along each tile axis that changes the address, neighbouring
 elements are not neighbours in memory, whatever the launch passes. The message names the axis with the
 smallest step, the step (the multiplier of the lane-varying term, in elements), the scalar that walks the
-unit stride where there is one, and one way out.
+unit stride where there is one (`pid0` stands for `tl.program_id(0)`), and one way out.
 
 A load is reported only where it can matter. It is left out when fewer than 32 elements of its tile have
 addresses of their own, when the lanes of a warp lie in no more sectors than as many neighbours would

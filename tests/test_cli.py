@@ -168,6 +168,26 @@ def test_many_files_in_several_processes_give_the_same_lines(project):
     assert run("--no-cache", ".", cwd=project).stdout == one.stdout
 
 
+def test_a_helper_in_another_file_is_reported_once_and_where_it_is(project):
+    head = "import triton\nimport triton.language as tl\n"
+    load = "@triton.jit\ndef column(p, i, n, c):\n    return tl.load(p + i * n * 2 + c)\n"
+    (project / "helpers.py").write_text(head + load)
+    for name in "abcde":
+        body = f"def top_{name}(x_ptr, n, B: tl.constexpr):\n"
+        body += "    column(x_ptr, tl.arange(0, B), n, tl.program_id(0))\n"
+        (project / f"{name}.py").write_text(f"{head}from helpers import column\n@triton.jit\n{body}")
+    told = run(".", "--jobs", "2", cwd=project)
+    assert [line[:24] for line in told.stdout.splitlines()] == [
+        "helpers.py:5:12: CL101 l",
+        "strided.py:9:9: CL101 lo",
+    ]
+    (found, _) = json.loads(run("--format", "json", ".", cwd=project).stdout)["findings"]
+    assert found["related"] == [{"path": "a.py", "line": 6, "column": 4, "message": "called from top_a"}]
+    (project / "helpers.py").write_text(head + load.replace(" + c)", " + c)  # noqa: CL101"))
+    assert "helpers.py" not in run(".", cwd=project).stdout
+    assert "helpers.py:5:12: load" in run("explain", "a.py", cwd=project).stdout
+
+
 def test_control_characters_of_a_path(project):
     name = "evil\x1b[31m\n.py"
     (project / name).write_text(STRIDED)

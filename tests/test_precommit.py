@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 from support import CLEAN, ROOT, STRIDED
@@ -62,7 +63,7 @@ def project(tmp_path, hooks):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         subprocess.run(["git", "add", "."], cwd=tmp_path, env=env, check=True)
-        command = [shutil.which("pre-commit"), "run", "--color", "never"]
+        command = [sys.executable, "-m", "pre_commit", "run", "--color", "never"]
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=600)
 
     return commit
