@@ -24,11 +24,10 @@ class TooManyChoices(Exception):
 
 @dataclass
 class Alternative:
-    """One way the choices can fall. ``clamped``/``branched``: which kinds of choices were made on the way."""
+    """One way the choices can fall. ``lanewise``: the axes along which lanes may choose differently."""
 
     offset: Poly
-    clamped: bool = False
-    branched: bool = False
+    lanewise: frozenset[int] = frozenset()
     jumps: list[steps.Jump] = field(default_factory=list)
     trouble: str | None = None
 
@@ -130,7 +129,7 @@ def _open_inside(a: Atom) -> Iterable[Atom]:
 
 
 def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
-    lane_wise = bool(_condition_lanes(atom))
+    lane_wise = _condition_lanes(atom)
     extra: list[steps.Jump] = []
     trouble = alt.trouble
     if atom.kind == "cmp":
@@ -143,7 +142,6 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
         varying = [i for i in images if i[1].lanes]
         if len(varying) == 1:
             images = varying  # a clamp: the held lanes share one address
-        lane_wise = True
     else:
         images = _select_images(n, atom)
     out = []
@@ -152,8 +150,7 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
         out.append(
             Alternative(
                 changed,
-                alt.clamped or lane_wise,
-                alt.branched or not lane_wise,
+                alt.lanewise | lane_wise,
                 [*alt.jumps, *extra],
                 trouble,
             )

@@ -35,7 +35,10 @@ def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Ste
         return None
     if any(a in back for a in unit.atoms()):
         return None
-    return _pattern(factors, unit)
+    found = _pattern(factors, unit)
+    if found is not None and extent.constant != count:
+        found.jumps.append(steps.Jump(number(LANES)))  # what comes after was not looked at
+    return found
 
 
 def _aligned_blocks(n: Normalizer, offset: Poly) -> dict[Atom, Poly]:
@@ -54,9 +57,10 @@ def _common_factor(differences: list[Poly]) -> tuple[Poly | None, list[int] | No
     first = next((d for d in differences if d.terms), None)
     if first is None:
         return None, None
-    content = min(abs(v) for v in first.terms.values())
-    whole = all(v % content == 0 for v in first.terms.values())
-    unit = ONE if first.constant is not None else Poly({m: v // content for m, v in first.terms.items()}) if whole else first
+    one = first.single()
+    if one is None or any(a.kind != "param" for a in one[0]):
+        return None, None
+    unit = Poly({one[0]: 1})
     factors = []
     for d in differences:
         q = exact_quotient(d, unit)

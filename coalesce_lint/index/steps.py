@@ -102,10 +102,16 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     sign = -1 if all(v < 0 for v in s.terms.values()) else 1
     per = exact_quotient(c, s.scale(sign))
     if per is None:
-        if s.constant is not None and c.constant is not None and c.constant < 2 * abs(s.constant):
+        if not _clearly_less(n, s.scale(sign), c):
             return unknown(IRREGULAR)
         return Steps("irregular", number(sign), n.algebra.div(c, s.scale(sign), "floor"), inner.jumps)
     return Steps("regular", number(sign), inner.repeat * per, inner.jumps)
+
+
+def _clearly_less(n: Normalizer, s: Poly, c: Poly) -> bool:
+    """True where 2 * s <= c is sure."""
+    # sizes are whole: N - N // 2 is proved after scaling, as 2 * N - 2 * (N // 2) = N + N % 2
+    return any(ranges.nonneg(n.algebra, (c - s.scale(2)).scale(k)) for k in (1, 2))
 
 
 def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]]) -> Steps:

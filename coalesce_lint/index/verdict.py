@@ -52,8 +52,8 @@ def judge(context: Context, offset: Poly) -> Verdict:
     """The worst verdict over the alternatives of ``offset``, which holds no root pointer and no carried atoms."""
     worst = _by_rules(context, offset)
     if worst.pattern == "unknown" and worst.reason in _TRY_LANES:
-        return _by_lanes(context, offset) or worst
-    return worst
+        worst = _by_lanes(context, offset) or worst
+    return replace(worst, offset=offset)
 
 
 def judge_descriptor(context: Context, offset: Poly, last: int, stride: Poly) -> Verdict:
@@ -106,16 +106,29 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
         return Verdict("unknown", reason="expression too large", offset=offset)
     verdicts = [_judge_one(context, alt) for alt in options]
     # Among equally bad ones the first in this order: the answer must not depend on the order of expansion.
-    worst = min(verdicts, key=lambda v: (RANK[v.pattern], context.show(v.stride) if v.stride is not None else ""))
-    differing = {(v.pattern, v.lane_axis, v.stride) for v in verdicts}
-    if len(differing) > 1:
-        if any(a.branched for a in options):
-            worst.notes.append("branch")
-        elif any(a.clamped for a in options):
-            worst.notes.append("clamp")
-    if worst.pattern == "uniform" and any(a.clamped for a in options) and len({a.offset for a in options}) > 1:
+    worst = min(
+        verdicts,
+        key=lambda v: (RANK[v.pattern], _repeats(v), context.show(v.stride) if v.stride is not None else ""),
+    )
+    differing = {(v.pattern, v.lane_axis, v.stride, tuple(v.notes)) for v in verdicts}
+    lanewise = frozenset().union(*(a.lanewise for a in options))
+    if lanewise and worst.pattern != "unknown":
+        worst.notes.append("clamp")
+    elif len(differing) > 1:
+        worst.notes.append("branch")
+    for axis in lanewise:
+        if axis in worst.strides and len({v.strides[axis].stride for v in verdicts if axis in v.strides}) > 1:
+            worst.strides[axis] = steps.unknown(choices.LANEWISE)
+        elif axis in worst.strides and worst.strides[axis].kind == "none":
+            worst.strides[axis] = steps.unknown(choices.LANEWISE)
+    if worst.pattern == "uniform" and lanewise and len({a.offset for a in options}) > 1:
         return replace(worst, pattern="unknown", reason=choices.LANEWISE)
     return worst
+
+
+def _repeats(v: Verdict) -> bool:
+    """True where neighbouring lanes share elements: of two strides the one without is the worse."""
+    return v.lane_axis is not None and v.lane_axis in v.strides and v.strides[v.lane_axis].repeat != ONE
 
 
 def _judge_one(context: Context, alt: choices.Alternative) -> Verdict:
@@ -129,6 +142,7 @@ def _from_steps(
 ) -> Verdict:
     """The verdict for an offset that moves along each axis as ``moves`` says."""
     stray = [a for a in offset.lanes if a not in context.extents]
+    moves = {k: steps.unknown(steps.VARYING) if s.stride.lanes else s for k, s in moves.items()}
     varying = {k: s for k, s in moves.items() if s.kind != "none"}
     verdict = Verdict("uniform", strides=moves, offset=offset)
     if stray:
@@ -248,9 +262,9 @@ def _finish(context: Context, v: Verdict) -> Verdict:
             notes.append(f"wrap({context.show(j.wrap)})")
     plain = [j.period for j in s.jumps if j.wrap is None or j.period.constant is not None]
     if plain:
-        fixed = [p for p in plain if p.constant is not None]
-        run = min(fixed, key=lambda p: p.constant or 0) if fixed else plain[0]
-        notes.append(f"run={context.show(run)}")
+        fixed = sorted((p for p in plain if p.constant is not None), key=lambda p: p.constant or 0)
+        symbolic = [p for p in plain if p.constant is None]
+        notes += [f"run={context.show(p)}" for p in [*fixed[:1], *symbolic]]
     if s.repeat != ONE:
         notes.append(f"repeat={context.show(s.repeat)}")
     if v.stride == -ONE:

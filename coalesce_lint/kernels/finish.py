@@ -38,7 +38,7 @@ class Finisher:
         for site in self.it.dead_sites if dead else self.it.sites:
             access = self._access(site)
             key = (access.place.path, access.place.line, access.place.column, access.op, access.pattern,
-                   access.lane_axis, access.lane_stride, access.condition)  # fmt: skip
+                   access.lane_axis, access.lane_stride, access.condition, *access.notes)  # fmt: skip
             if key not in seen:
                 seen.add(key)
                 yield access
