@@ -58,8 +58,8 @@ class Finding:
 class Rule:
     """Base of all rules. A rule sees ``Kernel`` and ``Access`` records and never a syntax tree.
 
-    A rule module's docstring is its page, with the headings of ``HEADINGS``. Override ``check_access`` for a rule
-    about one access, ``check_kernel`` for a rule about accesses together, ``check_error`` for files.
+    A rule module's docstring is its page, with the headings of ``HEADINGS``. Override ``check_access`` for
+    a rule about one access, ``check_kernel`` for a rule about accesses together, ``check_error`` for files.
     """
 
     code: ClassVar[str]
