@@ -45,6 +45,28 @@ class Call:
 
 
 @dataclass
+class Box:
+    """What a block pointer or a descriptor says of its tensor and tile, one entry a dimension.
+
+    Texts are expressions in elements; ``*_values`` the same as numbers, None where they are not numbers.
+    ``fits`` is True for a dimension that no tile can cross the edge of: its size is proved a multiple of the block.
+    """
+
+    kind: str  #: "block_ptr" or "descriptor"
+    host: bool  #: a descriptor that the host made; then only its last stride is known
+    shape: list[str]
+    strides: list[str]
+    stride_values: list[int | None]
+    block: list[str]
+    block_values: list[int | None]
+    fits: list[bool]
+    order: list[int] | None = None
+    boundary_check: list[int] | None = None
+    padding: str | None = None
+    made_at: Place | None = None  #: where make_block_ptr or make_tensor_descriptor was called
+
+
+@dataclass
 class Cost:
     """What a warp really fetches in one access. Sizes in bytes, ``lane_stride`` in elements."""
 
@@ -104,6 +126,9 @@ class Access:
     extents: tuple[int | None, ...] = ()  #: the axes' extents in lanes where they are numbers
     launches: list[Any] = field(default_factory=list)
     cost: Cost | None = None
+    box: Box | None = None
+    element_bytes: int | None = None  #: where the source or the launch says
+    guarded: tuple[str, ...] = ()  #: the branch conditions around the access, as text
     site: Site | None = None
 
     @property

@@ -30,16 +30,34 @@ class Modulo(sympy.Function):
     nargs = 2
 
 
+class Less(sympy.Function):
+    """``a < b`` as a number, 0 or 1."""
+
+    nargs = 2
+
+
+class Equal(sympy.Function):
+    """``a == b`` as a number, 0 or 1."""
+
+    nargs = 2
+
+
 class _Printer(StrPrinter):
     def _operand(self, e: Any) -> str:
         text = self._print(e)
-        return text if e.is_Atom or (e.is_Function and not isinstance(e, (FloorDiv, Modulo))) else f"({text})"
+        return text if e.is_Atom or (e.is_Function and not isinstance(e, (FloorDiv, Modulo, Less, Equal))) else f"({text})"
 
     def _print_FloorDiv(self, e: Any) -> str:
         return f"({self._operand(e.args[0])}//{self._operand(e.args[1])})"
 
     def _print_Modulo(self, e: Any) -> str:
         return f"({self._operand(e.args[0])} % {self._operand(e.args[1])})"
+
+    def _print_Less(self, e: Any) -> str:
+        return f"({self._operand(e.args[0])} < {self._operand(e.args[1])})"
+
+    def _print_Equal(self, e: Any) -> str:
+        return f"({self._operand(e.args[0])} == {self._operand(e.args[1])})"
 
 
 _PRINTER = _Printer({"order": "none"})
@@ -155,8 +173,13 @@ class Renderer:
             cond, x, y = a.args
             c = _symbol("branch") if cond is None else self.expression(cond)
             return sympy.Function("where")(c, self.expression(x), self.expression(y))
+        if a.kind == "cmp" and a.attr == "less":
+            return Less(*(self.expression(x) for x in a.args))
         if a.kind == "cmp":
-            return sympy.Function(a.attr)(*(self.expression(x) for x in a.args))
+            (d,) = a.args
+            left = Poly({m: c for m, c in d.terms.items() if c > 0})
+            right = Poly({m: -c for m, c in d.terms.items() if c < 0})
+            return Equal(self.expression(left), self.expression(right))
         return _symbol(self.name(a))
 
     def name(self, a: Atom) -> str:
@@ -170,8 +193,9 @@ class Renderer:
         if a.kind == "npid":
             return f"num_programs{a.attr}" if isinstance(a.attr, int) and a.attr < 3 else self._numbered("npid", a)
         if a.kind in ("loopvar", "iter"):
-            base = a.attr.variable or f"iter{a.attr.line}"
-            return base if a.kind == "loopvar" else f"n_{base}"
+            if a.kind == "loopvar" and a.attr.variable not in ("", "_"):
+                return a.attr.variable
+            return f"turn{a.attr.line}"  # the iteration of the loop in that line
         if a.kind == "load":
             return self._numbered("loaded", a)
         if a.kind == "const":

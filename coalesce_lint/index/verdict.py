@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from coalesce_lint.index import choices, lanes, ranges, steps
 from coalesce_lint.index.normalize import Normalizer
-from coalesce_lint.index.poly import ONE, Atom, Poly, TooLarge, divide, exact_quotient
+from coalesce_lint.index.poly import ONE, Atom, Monomial, Poly, TooLarge, divide, exact_quotient, of_atom
 
 RANK = {"strided": 0, "unknown": 1, "gather": 2, "parametric": 3, "contiguous": 4, "uniform": 5}
 TOO_MANY = "too many branches"
@@ -210,8 +210,17 @@ def unit_owner(offset: Poly) -> Poly | None:
     """The scalar term made of program ids and loop variables that has coefficient 1, or None."""
     for m, c in offset.terms.items():
         if abs(c) == 1 and len(m) == 1 and m[0].walks and not m[0].lanes and not m[0].data:
-            return Poly({m: c})
+            return Poly({m: c, **_rest_of_digit(offset, m[0], c)})
     return None
+
+
+def _rest_of_digit(offset: Poly, atom: Atom, sign: int) -> dict[Monomial, int]:
+    """The other term of ``pid % n``, which is written ``pid - n * (pid // n)``."""
+    for m, c in offset.terms.items():
+        for a in m:
+            if a.kind == "div" and a.args[0] == of_atom(atom) and Poly({m: c}) == (a.args[1] * of_atom(a)).scale(-sign):
+                return {m: c}
+    return {}
 
 
 def stride_argument(context: Context, stride: Poly) -> Atom | None:

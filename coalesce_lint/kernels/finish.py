@@ -12,6 +12,7 @@ from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.normalize import Normalizer, truth
 from coalesce_lint.index.poly import ZERO, Atom, Poly, TooLarge
 from coalesce_lint.index.render import Renderer
+from coalesce_lint.kernels import boxes
 from coalesce_lint.kernels.interpret import Interpreter
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.usage import Usage, leading_param
@@ -195,6 +196,7 @@ class Finisher:
             reused=reused,
             scalar_owner=owner,
             extents=tuple(p.constant for p in shape),
+            box=boxes.box_of(self.n, self.resolve, self.render, site),
             site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
         )
 

@@ -291,7 +291,7 @@ class Interpreter(Expressions):
                     break
             return None
         name = stmt.target.value if isinstance(stmt.target, cst.Name) else ""
-        loop = Loop(name, len(self.loops), len(self.build.nodes))
+        loop = Loop(name, len(self.loops), self.line_of(stmt))
         if not isinstance(bounds, tuple):
             variable: Value = self.build.opaque("loop over an unknown value")
         else:
@@ -300,8 +300,12 @@ class Interpreter(Expressions):
         self.loop_body(stmt, loop, variable, None)
         return None
 
+    def line_of(self, stmt: Any) -> int:
+        at = self.frame.function.places.get(id(stmt))
+        return at[0] if at else self.frame.function.line
+
     def while_loop(self, stmt: cst.While) -> str | None:
-        loop = Loop("", len(self.loops), len(self.build.nodes))
+        loop = Loop("", len(self.loops), self.line_of(stmt))
         self.loop_body(stmt, loop, None, stmt.test)
         return None
 

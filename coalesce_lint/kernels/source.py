@@ -62,20 +62,21 @@ class Function:
 
     @cached_property
     def places(self) -> dict[int, tuple[int, int, int, int]]:
-        """Line, column, end line and end column of each call and lambda-free statement, by ``id`` of its libcst node.
+        """Line, column, end line and end column of each call and loop, by ``id`` of its libcst node.
 
-        Both trees list the calls in the order of their closing parentheses, so the k-th call of one is the k-th of
-        the other; libcst's own position pass costs more than parsing.
+        Both trees list the calls in the order of their closing parentheses and the loops in the order of their
+        heads, so the k-th of one is the k-th of the other; libcst's own position pass costs more than parsing.
         """
-        calls = [n for stmt in self.node.body for n in ast.walk(stmt) if isinstance(n, ast.Call)]
+        nodes = [n for stmt in self.node.body for n in ast.walk(stmt)]
+        calls = [n for n in nodes if isinstance(n, ast.Call)]
         calls.sort(key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0))
-        found = _calls_by_end(self.tree.body)
-        if len(found) != len(calls):
+        loops = [n for n in nodes if isinstance(n, (ast.For, ast.While))]
+        loops.sort(key=lambda n: (n.lineno, n.col_offset))
+        found_calls, found_loops = _calls_and_loops(self.tree.body)
+        if len(found_calls) != len(calls) or len(found_loops) != len(loops):
             return {}
-        return {
-            id(c): (a.lineno, a.col_offset, a.end_lineno or a.lineno, a.end_col_offset or 0)
-            for c, a in zip(found, calls, strict=True)
-        }
+        pairs: list[tuple[Any, Any]] = [*zip(found_calls, calls, strict=True), *zip(found_loops, loops, strict=True)]
+        return {id(c): (a.lineno, a.col_offset, a.end_lineno, a.end_col_offset) for c, a in pairs}
 
 
 @dataclass(eq=False)
@@ -243,9 +244,10 @@ def _fields_of(kind: type) -> tuple[str, ...]:
     return _fields[kind]
 
 
-def _calls_by_end(root: cst.CSTNode) -> list[cst.Call]:
-    """The calls under ``root`` in the order in which they end in the text."""
+def _calls_and_loops(root: cst.CSTNode) -> tuple[list[cst.Call], list[Any]]:
+    """The calls under ``root`` in the order in which they end in the text, the loops in that of their heads."""
     out: list[cst.Call] = []
+    loops: list[Any] = []
     stack: list[tuple[Any, bool]] = [(root, False)]
     while stack:
         node, done = stack.pop()
@@ -257,6 +259,8 @@ def _calls_by_end(root: cst.CSTNode) -> list[cst.Call]:
             continue
         if kind is cst.Call:
             stack.append((node, True))
+        elif kind is cst.For or kind is cst.While:
+            loops.append(node)
         children: list[Any] = []
         if kind is cst.IfExp:
             children = [node.body, node.test, node.orelse]
@@ -272,4 +276,4 @@ def _calls_by_end(root: cst.CSTNode) -> list[cst.Call]:
                 elif isinstance(value, (tuple, list)):
                     children.extend(v for v in value if isinstance(v, cst.CSTNode))
         stack.extend((c, False) for c in reversed(children))
-    return out
+    return out, loops
