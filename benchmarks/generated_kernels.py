@@ -38,6 +38,8 @@ class Maker:
         self.parameters: list[str] = []
         self.arguments: dict[str, Any] = {}
         self.unspecialized: list[str] = []
+        self.unaligned: list[str] = []
+        self.types: dict[str, str] = {}
         self.features: list[str] = []
         self.counter = 0
 
@@ -62,9 +64,16 @@ class Maker:
         name = self.fresh("n")
         self.parameters.append(name)
         self.arguments[name] = self.chance.choice(values)
-        if self.chance.random() < 0.1:
+        luck = self.chance.random()
+        if luck < 0.1:
             self.unspecialized.append(name)
             self.note("unspecialized")
+        elif luck < 0.15:
+            self.types[name] = self.chance.choice(["tl.int64", "tl.int32", "int"])
+            self.note("annotated")
+        elif luck < 0.2:
+            self.unaligned.append(name)
+            self.note("unaligned")
         return name
 
     def note(self, feature: str) -> None:
@@ -317,9 +326,11 @@ class Maker:
 
     def kernel(self) -> Generated:
         self.body()
-        quoted = ", ".join(f'"{n}"' for n in self.unspecialized)
-        head = f"@triton.jit(do_not_specialize=[{quoted}])" if quoted else "@triton.jit"
-        text = "\n".join([head, f"def {self.name}({', '.join(self.parameters)}):", *self.lines, ""])
+        options = {"do_not_specialize": self.unspecialized, "do_not_specialize_on_alignment": self.unaligned}
+        inner = ", ".join(f"{k}={v!r}" for k, v in options.items() if v)
+        head = f"@triton.jit({inner})" if inner else "@triton.jit"
+        parameters = ", ".join(f"{p}: {self.types[p]}" if p in self.types else p for p in self.parameters)
+        text = "\n".join([head, f"def {self.name}({parameters}):", *self.lines, ""])
         warps = self.chance.choice([4, 4, 4, 8, 2, 1])
         return Generated(self.name, text, self.arguments, warps, self.chance.choice([80, 90]), self.features)
 

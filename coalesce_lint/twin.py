@@ -8,11 +8,14 @@ accesses of the first.
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coalesce_lint.access import Access, Kernel
+from coalesce_lint.access import Access, Cost, Kernel
 from coalesce_lint.hardware.cost import cost_of_kernel
 from coalesce_lint.hardware.launch import Launch, specialized_arguments
 
@@ -27,16 +30,44 @@ def twin_kernel(fn: Function, resolver: Resolver, pins: Pins) -> tuple[Kernel, L
     from coalesce_lint.kernels.finish import Finisher
     from coalesce_lint.kernels.interpret import Interpreter
 
+    launch = Launch.from_pins(pins)
     constexprs = {p.name for p in fn.parameters if "constexpr" in p.annotation}
-    unspecialized = {
+    launch.variables = {
         p.name
         for index, p in enumerate(fn.parameters)
-        if index in fn.do_not_specialize or p.name in fn.do_not_specialize
+        if index in fn.do_not_specialize or p.name in fn.do_not_specialize or is_integer_type(p.annotation)
     }
-    it = Interpreter(fn, resolver, specialized_arguments(pins.args, constexprs, unspecialized))
+    launch.unaligned = set(unaligned(fn))
+    it = Interpreter(fn, resolver, specialized_arguments(pins.args, constexprs, launch.variables))
     it.run()
     kernel = Kernel(fn.module.path, fn.name, fn.line, list(Finisher(it).accesses()))
-    return kernel, Launch.from_pins(pins)
+    return kernel, launch
+
+
+def is_integer_type(annotation: str) -> bool:
+    """True for ``tl.int32``, ``int``, "i64": a parameter with such a type is no constant even where it is
+    1."""
+    return (
+        re.fullmatch(r"([\w.]+\.)?(u?int(8|16|32|64)?|[iu](8|16|32|64))(_t)?", annotation.strip("'\" "))
+        is not None
+    )
+
+
+def unaligned(fn: Function) -> list[str]:
+    """The parameters that ``do_not_specialize_on_alignment`` of the decorator names (or numbers)."""
+    names: list[str] = []
+    for decorator in fn.node.decorator_list:
+        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+            if keyword.arg == "do_not_specialize_on_alignment" and isinstance(
+                keyword.value, (ast.List, ast.Tuple)
+            ):
+                for element in keyword.value.elts:
+                    value = element.value if isinstance(element, ast.Constant) else None
+                    if isinstance(value, int) and value < len(fn.parameters):
+                        names.append(fn.parameters[value].name)
+                    elif isinstance(value, str):
+                        names.append(value)
+    return names
 
 
 def twin_kernels(
@@ -62,7 +93,14 @@ def add_costs(kernel: Kernel, fn: Function, resolver: Resolver, pins: Pins) -> N
         same = known.get(key_of(access))
         if same:
             # Several accesses at one place (an unrolled loop) follow each other in both.
-            access.cost = (same.pop(0) if len(same) > 1 else same[0]).cost
+            cost = (same.pop(0) if len(same) > 1 else same[0]).cost
+            access.cost = None if cost is None else with_stride_of(access, cost)
+
+
+def with_stride_of(access: Access, cost: Cost) -> Cost:
+    """The cost with the lane stride in the words of the access, which has the pinned values put in."""
+    stride = next((a.stride for a in access.axes if a.axis == cost.lane_axis), cost.lane_stride)
+    return replace(cost, lane_stride=stride)
 
 
 def key_of(access: Access) -> tuple[object, ...]:

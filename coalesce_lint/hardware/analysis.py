@@ -201,14 +201,15 @@ class Analysis:
         if param.constexpr:
             value = self.launch.values.get(param.name, param.default)
             return axis_info.constant(value, shape) if isinstance(value, int) else axis_info.unknown(shape)
-        special = getattr(param, "specialize", True)
-        if param.name in self.launch.values:
-            value = self.launch.values[param.name]
-            if specialized_to_one(value, special):
+        launch, special = self.launch, getattr(param, "specialize", True)
+        aligned = special and param.name not in launch.unaligned
+        if param.name in launch.values:
+            value = launch.values[param.name]
+            if specialized_to_one(value, special and param.name not in launch.variables):
                 return axis_info.constant(1, shape)
-            return Info((1,), (16 if divisible_by_16(value, special) else 1,), (1,))
-        pointer = self.launch.pointer(param.name)
-        return Info((1,), (16 if pointer is not None and pointer.divisible and special else 1,), (1,))
+            return Info((1,), (16 if divisible_by_16(value, aligned) else 1,), (1,))
+        pointer = launch.pointer(param.name)
+        return Info((1,), (16 if pointer is not None and pointer.divisible and aligned else 1,), (1,))
 
     def _arange(self, node: Node, shape: tuple[int, ...]) -> Info:
         start, end = (self.number(x) for x in node.args)

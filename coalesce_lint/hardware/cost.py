@@ -312,7 +312,7 @@ class Counter:
         return cost
 
     def unit_axes(self) -> set[int]:
-        """Axes along which neighbours in the tile are neighbours in memory, in the first program."""
+        """Axes along which neighbours in the tile are neighbours in memory, upwards or downwards."""
         shape = self.op.shape
         if not shape:
             return set()
@@ -332,7 +332,7 @@ class Counter:
                 for k in range(0, min(len(address.data), 64 * step), max(step, 1))
                 if k // step % extent < extent - 1 and k + step < len(address.data)
             ]
-            if pairs and sum(d == 1 for d in pairs) >= 0.75 * len(pairs):
+            if pairs and sum(abs(d) == 1 for d in pairs) >= 0.75 * len(pairs):
                 found.add(axis)
         return found
 

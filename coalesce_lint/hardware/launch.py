@@ -41,7 +41,9 @@ class Launch:
     """One launch. ``values`` holds numbers by parameter name, ``pointers`` the pointers; what is missing is
     not known.
 
-    ``assumed`` lists in words what was not given but taken for granted.
+    ``variables`` names ints that never become the constant 1 (their type is annotated), ``unaligned``
+    arguments of which a divisibility is not looked at (``do_not_specialize_on_alignment``). ``assumed``
+    lists in words what was not given but taken for granted.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -51,6 +53,8 @@ class Launch:
     profile: Profile = field(default_factory=lambda: profile_of(None))
     arch: int = 90
     default_pointer: Pointer | None = None
+    variables: set[str] = field(default_factory=set)
+    unaligned: set[str] = field(default_factory=set)
     assumed: list[str] = field(default_factory=list)
 
     @classmethod
