@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generated_kernels import Generated, generate, source
 
-from coalesce_lint.hardware.cost import memory_ops
 from coalesce_lint.hardware.layout import MemoryOp, vector_elements
 from coalesce_lint.hardware.linear_layout import LinearLayout
+from coalesce_lint.hardware.operations import memory_ops
 from coalesce_lint.pins import installed_profile, make_pins
 from coalesce_lint.twin import twin_kernels
 from coalesce_lint.verify.compiled import compile_kernels

@@ -13,7 +13,7 @@ from coalesce_lint.access import Access, Kernel
 from coalesce_lint.hardware import axis_info
 from coalesce_lint.hardware.axis_arithmetic import binary
 from coalesce_lint.hardware.axis_info import Info
-from coalesce_lint.hardware.cost import cost_of_kernel, memory_ops
+from coalesce_lint.hardware.cost import cost_of_kernel
 from coalesce_lint.hardware.launch import Launch, specialized_arguments
 from coalesce_lint.hardware.layout import (
     MemoryOp,
@@ -22,6 +22,7 @@ from coalesce_lint.hardware.layout import (
     default_layout,
     vector_elements,
 )
+from coalesce_lint.hardware.operations import memory_ops
 from coalesce_lint.hardware.profiles import PROFILES, profile_of
 from coalesce_lint.hardware.programs import program_weights
 from coalesce_lint.hardware.tiles import Tile, apply, reshape, stretched, transpose

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from coalesce_lint.hardware.analysis import walk
+from coalesce_lint.hardware.graph import walk
 from coalesce_lint.index.nodes import Node
 
 
