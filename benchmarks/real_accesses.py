@@ -2,8 +2,8 @@
 
     python benchmarks/real_accesses.py CORPUS_DIR --count 500 --seed 0 [--jobs 2]
 
-CORPUS_DIR holds one folder a repository. Repositories take turns; of each file drawn a few tile accesses
-are judged. Their kernels are executed with guessed arguments, and the verdicts are held against the addresses.
+CORPUS_DIR holds one folder a repository. Repositories take turns; of each file drawn a few tile accesses are
+judged. Their kernels are executed with guessed arguments, and the verdicts are held against the addresses.
 What could not be run is skipped with the reason. Exit code 1 if anything disagrees.
 """
 
@@ -22,7 +22,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 
-from oracle.compare import Claim, Run, compare  # noqa: E402
+from oracle.claims import Claim, Run  # noqa: E402
+from oracle.compare import compare  # noqa: E402
 from oracle.dtypes import OracleUnsupported  # noqa: E402
 from oracle.execute import Launch, launch  # noqa: E402
 from oracle.guess import guesses  # noqa: E402

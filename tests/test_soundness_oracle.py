@@ -13,7 +13,8 @@ if str(TESTS) not in sys.path:
     sys.path.insert(0, str(TESTS))
 
 pytest.importorskip("numpy")
-from oracle.compare import Run, compare  # noqa: E402
+from oracle.claims import Run  # noqa: E402
+from oracle.compare import compare  # noqa: E402
 from oracle.execute import Launch, PointerArg, run_text  # noqa: E402
 
 HEADER = "import triton\nimport triton.language as tl\n\n@triton.jit\n"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .compare import Claim, Outcome, Run, compare
+from .claims import Claim, Run
+from .compare import Outcome, compare
 from .dtypes import OracleUnsupported
 from .execute import Launch, launch
 from .expressions import Parameter

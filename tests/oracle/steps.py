@@ -86,7 +86,7 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
         # One direction: a line that turns round is no unit stride.
         same = not either_sign or len(np.unique(steps)) == 1
         return bool(fits.all()) and same
-    if notes.degenerate:
+    if notes.degenerate or any(abs(stride) >= (w or 0) for w in notes.wraps):
         return None
     lanes = len(line)
     if notes.repeats:
@@ -135,6 +135,20 @@ def mostly(offset: np.ndarray, axis: int, stride: int) -> bool:
     steps = steps_along(offset, axis)
     moving = np.abs(steps[steps != 0])
     return not moving.size or bool((moving == abs(stride)).mean() >= 0.5)
+
+
+def clamped(offset: np.ndarray, axis: int, stride: int) -> bool:
+    """True where every line walks by ``stride``, up or down, but stands still at its beginning or its end."""
+    return all(_walks(np.trim_zeros(steps), stride) for steps in steps_along(offset, axis))
+
+
+def jumps_once(offset: np.ndarray, axis: int, stride: int) -> bool:
+    """True where every line walks by ``stride`` with at most one other step."""
+    return bool((np.abs(steps_along(offset, axis)) != abs(stride)).sum(axis=1).max(initial=0) <= 1)
+
+
+def _walks(steps: np.ndarray, stride: int) -> bool:
+    return bool((steps == stride).all() or (steps == -stride).all())
 
 
 def tile_holds(
