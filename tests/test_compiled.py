@@ -15,10 +15,10 @@ pytest.importorskip("triton")
 pytest.importorskip("torch")
 
 from coalesce_lint.hardware.linear_layout import LinearLayout, blocked, sliced
+from coalesce_lint.hardware.programs import program_weights
 from coalesce_lint.verify.compiled import Prediction, compile_kernels, predict
 from coalesce_lint.verify.request import Request, parse_pointer
 from coalesce_lint.verify.sass import apply_sass, tag_ptx
-from coalesce_lint.verify.trace import program_weights
 from coalesce_lint.verify.ttgir import Locations, operations, parse_layout
 
 HERE = Path(__file__).resolve().parent

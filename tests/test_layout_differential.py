@@ -1,4 +1,4 @@
-"""A few dozen generated kernels: the static model's layouts and vectors against those of the installed compiler."""
+"""A few dozen generated kernels: the static model's layouts against those of the installed compiler."""
 
 from __future__ import annotations
 

@@ -9,16 +9,14 @@ innermost first.
 from __future__ import annotations
 
 import contextlib
-import itertools
-import math
 import os
-import random
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from coalesce_lint.hardware.linear_layout import LinearLayout
+from coalesce_lint.hardware.programs import program_weights
 from coalesce_lint.verify import worker
 from coalesce_lint.verify.count import Counts, Emitted, Plan, count
 from coalesce_lint.verify.recorder import UNKNOWN_COLUMN, Place, Recorder
@@ -28,28 +26,6 @@ from coalesce_lint.verify.subject import bind, fake_pointer, load_kernel, unwrap
 #: Executions of one access within a program that are counted in full; further ones of a loop are taken as
 #: their mean.
 EXECUTIONS_COUNTED = 64
-
-
-def program_weights(grid: tuple[int, ...], limit: int) -> list[tuple[tuple[int, int, int], float]]:
-    """Program ids to trace with the number of programs that each stands for: corners, and a few between by
-    chance."""
-    sizes = (*grid, 1, 1, 1)[:3]
-    total = math.prod(sizes)
-    if total <= limit:
-        return [((x, y, z), 1.0) for x, y, z in itertools.product(*map(range, sizes))]
-    corners = sorted(
-        {(x, y, z) for x in (0, sizes[0] - 1) for y in (0, sizes[1] - 1) for z in (0, sizes[2] - 1)}
-    )
-    chance = random.Random(0)
-    others: set[tuple[int, int, int]] = set()
-    for _ in range(10 * limit):
-        if len(others) >= max(limit - len(corners), 8):
-            break
-        x, y, z = (chance.randrange(n) for n in sizes)
-        if (x, y, z) not in corners:
-            others.add((x, y, z))
-    rest = (total - len(corners)) / max(len(others), 1)
-    return [(c, 1.0) for c in corners] + [(o, rest) for o in sorted(others)]
 
 
 class Site:
