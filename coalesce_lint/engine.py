@@ -33,8 +33,6 @@ def analyze_text(
     ``pins`` fixes arguments of a launch; ``roots`` are folders in which imported helpers are looked for.
     """
     report = FileReport(path)
-    if sys.getrecursionlimit() < _RECURSION:
-        sys.setrecursionlimit(_RECURSION)
     try:
         module = read_module(text, path)
     except SyntaxError as e:
@@ -44,6 +42,9 @@ def analyze_text(
         report.errors.append(FileError(path, 1, _plain(e)))
         return report
     report.lines = module.lines
+    if sys.getrecursionlimit() < _RECURSION:
+        # after parsing: what Python's parser takes with its usual limit nests a few thousand deep at most
+        sys.setrecursionlimit(_RECURSION)
     resolver = resolver or Resolver(roots)
     reached = _Reached()
     entries = _entry_points(module)

@@ -118,7 +118,7 @@ def _open_inside(a: Atom) -> Iterable[Atom]:
         if not a.wild:
             yield a
     elif a.kind in ("select", "extreme"):
-        if a.kind == "select" and a.args[0] is not None:
+        if a.kind == "select" and a.args[0] is not None and _held(a) is None:
             for b in a.args[0].atoms():
                 yield from _open_inside(b)
         yield a
@@ -168,13 +168,22 @@ def _select_images(n: Normalizer, atom: Atom) -> list[tuple[Atom, Poly]]:
     cond, a, b = atom.args
     if cond is None or not cond.lanes:
         return [(atom, a), (atom, b)]
+    held = _held(atom)
+    if held is not None:
+        return [(atom, held)]
     if not any(x.wild for x in cond.atoms()):
         return [(atom, a), (atom, b)]
-    varying = [x for x in (a, b) if x.lanes]
-    if len(varying) == 1:
-        return [(atom, varying[0])]  # lanes that fail the condition share one address
     mixed = n.algebra.free("data", (atom.number, "where"), tuple(sorted(atom.lanes)), data=True)
     return [(atom, of_atom(mixed))]
+
+
+def _held(atom: Atom) -> Poly | None:
+    """The arm of a lane-wise choice that varies by lane, where the other one holds the lanes at one address."""
+    cond, a, b = atom.args
+    if cond is None or not cond.lanes:
+        return None
+    varying = [x for x in (a, b) if x.lanes]
+    return varying[0] if len(varying) == 1 else None
 
 
 def _switches(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], str | None]:

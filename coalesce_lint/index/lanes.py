@@ -24,6 +24,8 @@ def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Ste
         return None
     count = min(extent.constant or LANES, LANES)
     aligned = _aligned_blocks(n, offset)
+    if _splits_by(offset, set(aligned)):
+        return None
     values = []
     for k in range(count):
         image: dict[Atom, Poly] = {a: number(k) for a in lanes}
@@ -50,6 +52,17 @@ def _aligned_blocks(n: Normalizer, offset: Poly) -> dict[Atom, Poly]:
         if a.kind == "param":
             out[a] = of_atom(n.algebra.leaf("param", (a.attr, "blocks"), nonneg=True)).scale(LANES)
     return out
+
+
+def _splits_by(p: Poly, blocks: set[Atom]) -> bool:
+    """True where an index is divided by a block size: then the block's own value decides where the breaks are."""
+    for a in p.atoms():
+        polys = [x for x in a.args if isinstance(x, Poly)] if a.kind != "lane" else []
+        if a.kind == "div" and a.lanes and any(b in blocks for b in a.args[1].atoms()):
+            return True
+        if any(_splits_by(x, blocks) for x in polys):
+            return True
+    return False
 
 
 def _common_factor(differences: list[Poly]) -> tuple[Poly | None, list[int] | None]:

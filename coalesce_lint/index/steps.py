@@ -119,7 +119,7 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
     jumps: list[Jump] = []
     repeats: list[tuple[Poly, Poly, Poly | None]] = []  # (repeat, step, modulus of the division)
     uneven: list[tuple[Poly, Poly]] = []  # (step, at least so many lanes apart)
-    varies = bool(stride.terms)
+    varies, turned = bool(stride.terms), False
     for factor, steps, atom in parts:
         if steps.kind == "none":
             continue
@@ -129,6 +129,7 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
         if steps.kind != "regular":
             return steps
         varies = True
+        turned = turned or atom.attr == "trunc"  # the remainder changes its sign with the dividend
         jumps += steps.jumps
         if steps.repeat == ONE:
             stride = stride + factor * steps.stride
@@ -146,7 +147,7 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
             jumps.append(Jump(repeat, _wrapped(stride, repeat, step, modulus)))
         return Steps("regular", stride, ONE, _merged(jumps))
     if not repeats:
-        return Steps("none") if not jumps else unknown("the steps cancel")
+        return Steps("none") if not (jumps or turned) else unknown("the steps cancel")
     return _finest(n, repeats, jumps)
 
 

@@ -117,9 +117,8 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
     elif len(differing) > 1:
         worst.notes.append("branch")
     for axis in lanewise:
-        if axis in worst.strides and len({v.strides[axis].stride for v in verdicts if axis in v.strides}) > 1:
-            worst.strides[axis] = steps.unknown(choices.LANEWISE)
-        elif axis in worst.strides and worst.strides[axis].kind == "none":
+        # along these axes the other lanes may take another step
+        if axis in worst.strides and (axis != worst.lane_axis or len(differing) > 1):
             worst.strides[axis] = steps.unknown(choices.LANEWISE)
     if worst.pattern == "uniform" and lanewise and len({a.offset for a in options}) > 1:
         return replace(worst, pattern="unknown", reason=choices.LANEWISE)
@@ -209,9 +208,21 @@ def _unclear_multiplier(regular: dict[int, steps.Steps]) -> str | None:
 def unit_owner(offset: Poly) -> Poly | None:
     """The scalar term made of program ids and loop variables that has coefficient 1, or None."""
     for m, c in offset.terms.items():
-        if abs(c) == 1 and len(m) == 1 and m[0].walks and not m[0].lanes and not m[0].data:
+        if abs(c) == 1 and len(m) == 1 and _walks_by_one(m[0]):
             return Poly({m: c, **_rest_of_digit(offset, m[0], c)})
     return None
+
+
+def _walks_by_one(a: Atom) -> bool:
+    """True for program ids, loop variables and what is made of them in steps of one."""
+    if not a.walks or a.lanes or a.data:
+        return False
+    if a.kind in ("pid", "loopvar", "iter", "div"):
+        return True
+    if a.kind in ("select", "extreme"):
+        arms = a.args[1:] if a.kind == "select" else a.args
+        return any(unit_owner(arm) is not None for arm in arms)
+    return False
 
 
 def _rest_of_digit(offset: Poly, atom: Atom, sign: int) -> dict[Monomial, int]:
@@ -273,7 +284,8 @@ def _finish(context: Context, v: Verdict) -> Verdict:
     if plain:
         fixed = sorted((p for p in plain if p.constant is not None), key=lambda p: p.constant or 0)
         symbolic = [p for p in plain if p.constant is None]
-        notes += [f"run={context.show(p)}" for p in [*fixed[:1], *symbolic]]
+        coarser = [p for p in fixed[1:] if (p.constant or 0) % (fixed[0].constant or 1)]
+        notes += [f"run={context.show(p)}" for p in [*fixed[:1], *coarser, *symbolic]]
     if s.repeat != ONE:
         notes.append(f"repeat={context.show(s.repeat)}")
     if v.stride == -ONE:

@@ -31,10 +31,6 @@ def dim_of(x: Any) -> Any:
     return k if k is not None else x
 
 
-def _div(a: int, b: int) -> int:
-    return a // b
-
-
 _PY: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -63,6 +59,8 @@ _CMP: dict[str, Callable[[Any, Any], bool]] = {
 
 def fold(op: str, a: Any, b: Any) -> Any:
     """The Python value of a constant operation, or None where it has none that is worth computing."""
+    if isinstance(a, str) or isinstance(b, str):
+        return a + b if op == "add" and isinstance(a, str) and isinstance(b, str) and len(a) + len(b) < 4096 else None
     try:
         if op in ("shl", "pow") and isinstance(b, int) and abs(b) > _MAX_BITS:
             return None

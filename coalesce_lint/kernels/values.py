@@ -1,4 +1,4 @@
-"""What a name can hold while a kernel is read: expression nodes, and the few structured values of the language."""
+"""What a name can hold while a kernel is read: expression nodes, and the language's few structured values."""
 
 from __future__ import annotations
 
