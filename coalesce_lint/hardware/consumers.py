@@ -8,15 +8,23 @@ that it is loaded in the layout that its consumer wants, without a conversion.
 from __future__ import annotations
 
 from coalesce_lint.hardware.analysis import Analysis, Unresolved
+from coalesce_lint.hardware.graph import walk
 from coalesce_lint.hardware.layout import MemoryOp, default_layout
 from coalesce_lint.hardware.linear_layout import LinearLayout, sliced
 from coalesce_lint.index.nodes import Node
+from coalesce_lint.pins import ELEMENT_BYTES
 
 #: Operations whose operands are wanted in the layout of their result.
 _ELEMENTWISE = frozenset(
     ("add", "sub", "mul", "div", "mod", "min", "max", "and", "or", "xor", "shl", "shr", "neg", "not", "cmp",
      "where", "cast", "hint", "data", "broadcast", "phi")
 )  # fmt: skip
+
+
+_TYPES = {
+    "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "int8": "i8", "int16": "i16",
+    "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+}  # fmt: skip
 
 
 class Relayout:
@@ -138,7 +146,44 @@ class Relayout:
         site = op.origin.site
         for node in (site.address, site.mask, site.value if op.kind != "load" else None):
             if isinstance(node, Node):
+                hoisted = node is site.value and self.hoists(node, op.layout)
+                saved = self.memo
+                if hoisted:
+                    self.memo = dict.fromkeys((id(n) for n in walk([node])), None)
                 self._operand(node, op.layout, op.shape)
+                self.memo = saved
+
+    def hoists(self, value: Node, wanted: LinearLayout | None) -> bool:
+        """True where a store's conversion moves up to the widening cast of one load.
+
+        Models ``hoistConvertOnTopOfExtOrBroadcast``: converting before a value gets wider moves fewer
+        bytes; all that is computed after the cast is then computed in the store's layout.
+        """
+        own = self.forward(value)
+        return own is not None and own != wanted and self._conversions(value) == 1
+
+    def _conversions(self, node: Node) -> int:
+        """Widening casts of values that cannot be repeated, 2 where such a value is reached without one."""
+        if node.op == "load":
+            op = self.by_address.get(id(node.args[0]))
+            return 2 if op is None or self.anchored(op) else 0
+        if node.op == "cast" and self.widens(node):
+            return min(self._conversions(node.args[0]), 1)
+        if node.op in ("reduce", "scan", "sort", "carried", "opaque", "phi"):
+            return 2
+        return sum(self._conversions(a) for a in node.args)
+
+    def widens(self, node: Node) -> bool:
+        """True for a cast of a loaded value to a wider type of the same kind (``extf``, ``extsi``)."""
+        source = node.args[0]
+        if source.op != "load":
+            return False
+        op = self.by_address.get(id(source.args[0]))
+        old = op.element_type if op is not None else ""
+        new = _TYPES.get(str(node.attr), str(node.attr))
+        floats = old[:2] in ("fp", "bf") and new[:2] in ("fp", "bf")
+        ints = old[:1] in ("i", "u") and new[:1] in ("i", "u")
+        return (floats or ints) and ELEMENT_BYTES.get(new, 0) > ELEMENT_BYTES.get(old, 99)
 
 
 def sliced_axis(layout: LinearLayout, axis: int) -> LinearLayout:

@@ -15,12 +15,12 @@ from coalesce_lint.hardware.layout import MemoryOp, vector_elements
 from coalesce_lint.hardware.operations import address_of, operands, root_pointer
 from coalesce_lint.hardware.programs import Program, program_weights
 from coalesce_lint.hardware.reasons import limited_by
-from coalesce_lint.hardware.sectors import Count, count_scalar, count_tile, request_elements
+from coalesce_lint.hardware.sectors import Count, count_scalar, count_tile, merged, request_elements
 from coalesce_lint.index.nodes import Node
 
 #: Programs looked at in full, elements of tiles looked at in one access over all programs, grid elements
 #: counted.
-PROGRAMS = 12
+PROGRAMS = 24
 ELEMENTS = 400_000
 GRID_ELEMENTS = 50_000
 _SHIFT = SECTOR_BYTES.bit_length() - 1
@@ -125,12 +125,21 @@ class Counter:
         key = (start, tuple(parts.items()), None if mask is None else (mask.dims, tuple(mask.data)))
         known = self.patterns.get(key)
         if known is None:
+            if self.merges:
+                self._merge(parts)
             flat = tiles.stretched(tiles.total(parts, len(shape)), shape)
             allowed = None if mask is None else tiles.stretched(tiles.aligned(mask, len(shape)), shape)
             bytes_at = [start + size * a for a in flat]
-            known = count_tile(self.op, self.elements, bytes_at, allowed, self.vector, self.merges)
+            known = count_tile(self.op, self.elements, bytes_at, allowed, self.vector)
             self.patterns[key] = known
         return known
+
+    def _merge(self, parts: tiles.Parts) -> None:
+        """Leaves out instructions that load what another one of the thread has loaded."""
+        self.merges = False
+        if len(self.elements) > 1:
+            flat = [tiles.stretched(tiles.Tile(d, list(v)), self.op.shape) for d, v in parts.items()]
+            self.elements = merged(self.elements, flat)
 
     def _address(self, evaluator: Evaluator) -> tuple[int, tiles.Parts]:
         """The address of the tile's first element and what the others have more, in elements.

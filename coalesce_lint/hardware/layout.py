@@ -31,6 +31,7 @@ class MemoryOp:
     order: tuple[int, ...] = ()
     per_thread: int = 1
     layout: LinearLayout | None = None
+    element_type: str = ""  #: Triton's name of it, where it is known
     atomic_limit: int = 1  #: elements that one atomic instruction can take
 
     @property

@@ -67,8 +67,10 @@ def memory_op(access: Access, analysis: Analysis) -> MemoryOp | None:
         if mask is not None and mask.op == "const":
             mask = None
         mask_info = analysis.lifted(mask, shape) if mask is not None else None
-        limit = atomic_limit(access.op, element_type(site.address, analysis), analysis.launch.arch)
-        return MemoryOp(kind, shape, size, pointer, mask_info, origin=access, atomic_limit=limit)
+        name = element_type(site.address, analysis)
+        op = MemoryOp(kind, shape, size, pointer, mask_info, origin=access, element_type=name)
+        op.atomic_limit = atomic_limit(access.op, name, analysis.launch.arch)
+        return op
     except (Unresolved, RecursionError):
         return None
 

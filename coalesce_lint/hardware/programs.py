@@ -23,12 +23,13 @@ def program_weights(grid: tuple[int, ...], limit: int) -> list[tuple[Program, fl
         {(x, y, z) for x in (0, sizes[0] - 1) for y in (0, sizes[1] - 1) for z in (0, sizes[2] - 1)}
     )
     chance = random.Random(0)
+    count = max(limit - len(corners), limit // 3)
     others: set[Program] = set()
-    for _ in range(10 * limit):
-        if len(others) >= max(limit - len(corners), limit // 3):
-            break
-        x, y, z = (chance.randrange(n) for n in sizes)
-        if (x, y, z) not in corners:
-            others.add((x, y, z))
+    for k in range(count):
+        # One by chance out of each piece of the grid: fractions come out right, and so do phases.
+        number = (k * total + chance.randrange(total)) // count
+        program = (number % sizes[0], number // sizes[0] % sizes[1], number // (sizes[0] * sizes[1]))
+        if program not in corners:
+            others.add(program)
     rest = (total - len(corners)) / max(len(others), 1)
     return [(c, 1.0) for c in corners] + [(o, rest) for o in sorted(others)]

@@ -54,33 +54,38 @@ def request_elements(layout: LinearLayout, vector: int, stores: bool) -> list[li
     return [[[start ^ warp ^ lane for lane in lanes] for warp in warps] for start in starts]
 
 
+def merged(elements: list[list[list[int]]], parts: Sequence[Sequence[Any]]) -> list[list[list[int]]]:
+    """The instructions that remain where equal loads of a thread are one.
+
+    The assembler sees that addresses are equal where every term of them is: ``parts`` holds the terms'
+    values over the whole tile. That a sum happens to come out the same is not seen.
+    """
+    seen: set[tuple[Any, ...]] = set()
+    kept = []
+    for by_warp in elements:
+        key = tuple(part[n] for lanes in by_warp for n in lanes for part in parts)
+        if key not in seen:
+            seen.add(key)
+            kept.append(by_warp)
+    return kept
+
+
 def count_tile(
     op: MemoryOp,
     elements: list[list[list[int]]],
     addresses: Sequence[int],
     mask: Sequence[Any] | None,
     vector: int,
-    merge: bool,
 ) -> Count:
     """Counts of one program. ``addresses`` are bytes, ``mask`` truth values, both row-major over the whole
-    tile.
-
-    ``merge``: the compiler sees where a thread's addresses are equal, and loads them once.
-    """
+    tile."""
     width = vector * op.element_bytes
     last = width - 1
     count = Count(programs=1)
     touched: set[int] = set()
-    seen: set[tuple[int, ...]] = set()
     for by_warp in elements:
-        rows = [[addresses[n] for n in lanes] for lanes in by_warp]
-        if merge and len(elements) > 1:
-            key = tuple(a for row in rows for a in row)
-            if key in seen:
-                continue
-            seen.add(key)
-        for lanes, row in zip(by_warp, rows, strict=True):
-            active = row if mask is None else [a for n, a in zip(lanes, row, strict=True) if mask[n]]
+        for lanes in by_warp:
+            active = [addresses[n] for n in lanes if mask is None or mask[n]]
             if not active:
                 continue
             firsts = set(active)
