@@ -6,7 +6,7 @@ of theirs. Choices that only move a scalar base are left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from coalesce_lint.index import steps
@@ -104,7 +104,7 @@ def alternatives(n: Normalizer, offset: Poly) -> list[Alternative]:
     return done
 
 
-def _deciding(p: Poly) -> Iterable[Atom]:
+def _deciding(p: Poly) -> Iterator[Atom]:
     """Open atoms on which the lanes' step depends, conditions before what they choose."""
     for m in p.terms:
         if not any(a.lanes for a in m):
@@ -113,7 +113,7 @@ def _deciding(p: Poly) -> Iterable[Atom]:
             yield from _open_inside(a)
 
 
-def _open_inside(a: Atom) -> Iterable[Atom]:
+def _open_inside(a: Atom) -> Iterator[Atom]:
     if a.kind == "cmp":
         if not a.wild:
             yield a

@@ -7,7 +7,7 @@ the node. A value that grows past the bounds of ``poly.py`` becomes an arbitrary
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from coalesce_lint.index import shapes
 from coalesce_lint.index.nodes import Node
@@ -30,8 +30,6 @@ class Normalizer:
 
     def __call__(self, node: Node) -> Poly:
         """The normal form of ``node``; axis k of the tile is the lane atom of axis k."""
-        if node.cache is not None:
-            return node.cache
         stack = [node]
         while stack:
             top = stack[-1]
@@ -47,7 +45,7 @@ class Normalizer:
                 top.cache = self._make(top)
             except (TooLarge, RecursionError):
                 top.cache = self._arbitrary(top, TOO_LARGE, kind="opaque")
-        return node.cache
+        return cast(Poly, node.cache)
 
     @staticmethod
     def _needed(node: Node) -> list[Node]:

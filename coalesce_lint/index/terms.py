@@ -120,9 +120,9 @@ class Algebra:
             return of_atom(self.leaf("opaque", ("division by zero", x), reason="division by zero"))
         n = x.constant
         if n is not None and k is not None:
-            q = abs(n) // abs(k)
+            size = abs(n) // abs(k)
             same = (n >= 0) == (k > 0)
-            return number((q if same else -q) if mode == "trunc" else n // k)
+            return number((size if same else -size) if mode == "trunc" else n // k)
         if not x.terms:
             return ZERO
         whole = exact_quotient(x, c)

@@ -32,7 +32,7 @@ _BINARY = {
     cst.Power: "pow",
     cst.MatrixMultiply: "truediv",
 }
-_COMPARE = {
+_COMPARE: dict[type, str] = {
     cst.LessThan: "lt",
     cst.LessThanEqual: "le",
     cst.GreaterThan: "gt",
@@ -51,6 +51,10 @@ class Expressions:
     build: Builder
     guards: list[tuple[Node, bool]]
     lambda_depth: int
+    #: Values made once for a kernel: its unknown globals, elements of its parameters, tiles of unknown callers.
+    global_symbols: dict[str, Node]
+    elements: dict[str, Node]
+    unknown_tiles: dict[tuple[int, int], Node]
 
     if TYPE_CHECKING:
 
@@ -118,9 +122,7 @@ class Expressions:
 
     def global_symbol(self, name: str) -> Node:
         """A global of the module whose value is not known: fixed when the kernel is compiled."""
-        known = getattr(self, "_globals", None)
-        if known is None:
-            known = self._globals = {}
+        known = self.global_symbols
         if name not in known:
             known[name] = Node("param", (), Param(name, True, None, False), (), None, None, True)
         return known[name]
@@ -223,7 +225,7 @@ class Expressions:
                     found = hit
                     break
             return found if operator is cst.In else self.build.negate(found)
-        op = _COMPARE.get(operator)
+        op: str | None = _COMPARE.get(operator)
         if op is None:
             return self.build.make("data", (), "condition", (), "i1")
         if isinstance(a, DType) and isinstance(b, DType) and a.name and b.name and op in ("eq", "ne"):
@@ -324,9 +326,7 @@ class Expressions:
 
     def element(self, value: Node, key: int | str) -> Node:
         """An element or attribute of a parameter that is a tuple or an aggregate: a parameter of its own."""
-        known = getattr(self, "_elements", None)
-        if known is None:
-            known = self._elements = {}
+        known = self.elements
         name = f"{value.attr.name}[{key}]" if isinstance(key, int) else f"{value.attr.name}.{key}"
         if name not in known:
             p = Param(name, value.attr.constexpr, None, None, value.attr.index, value.attr.specialize)

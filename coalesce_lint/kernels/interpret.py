@@ -21,8 +21,10 @@ from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.source import Function, Module, Parameter
 from coalesce_lint.kernels.values import Arguments, BlockPtr, Desc, Fn, Lambda, Tup, Value
 
-#: Seconds of reading after which the rest of a kernel is given up.
-TIME_LIMIT = 4.0
+#: Statements read (those of inlined helpers each time) after which the rest of a kernel is given up.
+MAX_STATEMENTS = 30_000
+#: Seconds after which that happens whatever the count, so that nothing hangs on a slow machine.
+TIME_LIMIT = 30.0
 MAX_INLINE_DEPTH = 12
 _UNROLL = 16
 
@@ -66,6 +68,8 @@ class Interpreter(Expressions):
         self.sources: dict[str, Module] = {kernel.module.path: kernel.module}
         self.deadline = time.monotonic() + TIME_LIMIT
         self.lambda_depth = 0
+        self.statements = 0
+        self.global_symbols, self.elements, self.unknown_tiles = {}, {}, {}
 
     # -- entry -----------------------------------------------------------------------------------------------------
 
@@ -108,7 +112,8 @@ class Interpreter(Expressions):
     def block(self, body: Any) -> str | None:
         """Reads statements; returns how control leaves them ("return", "break", "continue") or None."""
         for stmt in body:
-            if time.monotonic() > self.deadline:
+            self.statements += 1
+            if self.statements > MAX_STATEMENTS or time.monotonic() > self.deadline:
                 raise Budget
             flow = self.statement(stmt)
             if flow:
@@ -272,6 +277,7 @@ class Interpreter(Expressions):
     # -- loops -----------------------------------------------------------------------------------------------------
 
     def for_loop(self, stmt: cst.For) -> str | None:
+        bounds: Any = None
         if isinstance(stmt.iter, cst.Call):
             bounds = self.range_bounds(stmt.iter)
             if bounds is None:

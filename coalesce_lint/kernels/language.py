@@ -121,7 +121,8 @@ def _builtin(it: It, name: str, args: Arguments) -> Value:
     if name in ("int", "round", "bool", "float") and p:
         value = p[0]
         if isinstance(value, Node) and value.op == "const" and isinstance(value.attr, (int, float)):
-            return const({"int": int, "round": round, "bool": bool, "float": float}[name](value.attr))
+            conversions: dict[str, Callable[[Any], Any]] = {"int": int, "round": round, "bool": bool, "float": float}
+            return const(conversions[name](value.attr))
         return value
     if name == "abs" and p:
         return _absolute(it, args, Place("", 0, 0))

@@ -50,9 +50,7 @@ def unknown_tile(it: Expressions, value: Node, rank: int) -> Node:
     reason = value.attr if value.op == "opaque" else f"tile passed by an unknown caller ({value.attr})"
     if value.op not in ("opaque", "param"):
         reason = "tile of unknown shape"
-    known = getattr(it, "_tiles", None)
-    if known is None:
-        known = it._tiles = {}  # type: ignore[attr-defined]
+    known = it.unknown_tiles
     key = (id(value), rank)
     if key not in known:
         dims = tuple(it.build.opaque(f"extent of axis {k}") for k in range(rank))

@@ -75,10 +75,10 @@ class Usage:
         products: list[tuple[frozenset[Param], frozenset[Param]]] = []
         for n in self._nodes:
             if n.op == "cmp":
-                (a, ia), (b, ib) = self.leaves(n.args[0]), self.leaves(n.args[1])
-                if ia and not ib:
+                first, second = self.leaves(n.args[0])[1], self.leaves(n.args[1])[1]
+                if first and not second:
                     sizes |= _additive(n.args[1])
-                elif ib and not ia:
+                elif second and not first:
                     sizes |= _additive(n.args[0])
             elif n.op in ("div", "mod"):
                 sizes |= self.leaves(n.args[1])[0]
@@ -88,11 +88,11 @@ class Usage:
                 for a in n.args[:2]:
                     sizes |= self.leaves(a)[0]
             elif n.op == "mul":
-                a, b = (_factors(x) for x in n.args)
-                if a and b:
-                    products.append((a, b))
-        for a, b in products:
-            both = a | b
+                left, right = (_factors(x) for x in n.args)
+                if left and right:
+                    products.append((left, right))
+        for left, right in products:
+            both = left | right
             if not any(_STRIDE.search(p.name) for p in both):
                 sizes |= both
         return sizes
