@@ -93,9 +93,8 @@ def main() -> int:
                 if options.v:
                     print(kernel.text, kernel.arguments)
     share = 100 * agree / max(total, 1)
-    print(
-        f"triton {version('triton')}: {agree}/{total} accesses agree within 3% ({share:.1f}%); {failed} failed"
-    )
+    words = f"{agree}/{total} accesses agree within 3% ({share:.1f}%); {failed} failed"
+    print(f"triton {version('triton')}: {words}")
     return 0 if share >= 97 else 1
 
 

@@ -87,8 +87,8 @@ def compare(kernel: Generated, answer: dict[str, Any], ops: list[MemoryOp]) -> R
             continue
         if layout is None or op.layout is None:
             continue
-        vector = vector_elements(op)
-        if layout != op.layout:
+        vector = vector_elements(op, layout)
+        if layout != op.layout and layout not in op.copies:
             row.wrong.append(
                 f"{where}: layout {short(op.layout)}, compiled {short(layout)} {operation['encoding'][:70]}"
             )

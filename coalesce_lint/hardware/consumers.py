@@ -133,24 +133,29 @@ class Relayout:
         self.demand(node, narrowed(layout, own))
 
     def _load(self, node: Node, wanted: LinearLayout | None) -> None:
+        """A small load is made once in each layout that is wanted of it."""
         op = self.by_address.get(id(node.args[0]))
-        if op is None or id(op) in self.settled:
+        if op is None or op.layout is None or wanted is None or self.anchored(op):
             return
-        if op.layout is not None and not self.anchored(op) and wanted is not None:
-            op.layout = wanted
+        if id(op) not in self.settled:
             self.settled.add(id(op))
-            self.operands(op)
+            op.layout = wanted
+        elif wanted == op.layout or wanted in op.copies:
+            return
+        else:
+            op.copies.append(wanted)
+        self.operands(op, wanted)
 
-    def operands(self, op: MemoryOp) -> None:
-        """Passes an operation's layout on to its pointer, mask and value."""
+    def operands(self, op: MemoryOp, layout: LinearLayout | None) -> None:
+        """Passes a layout of an operation on to its pointer, mask and value."""
         site = op.origin.site
         for node in (site.address, site.mask, site.value if op.kind != "load" else None):
             if isinstance(node, Node):
-                hoisted = node is site.value and self.hoists(node, op.layout)
+                hoisted = node is site.value and self.hoists(node, layout)
                 saved = self.memo
                 if hoisted:
                     self.memo = dict.fromkeys((id(n) for n in walk([node])), None)
-                self._operand(node, op.layout, op.shape)
+                self._operand(node, layout, op.shape)
                 self.memo = saved
 
     def hoists(self, value: Node, wanted: LinearLayout | None) -> bool:
@@ -222,10 +227,10 @@ def narrowed(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
 
 def relayout(ops: list[MemoryOp], analysis: Analysis) -> None:
     """Gives loads of small tiles the layout of their consumers; large ones and stores keep theirs."""
-    walk = Relayout(ops, analysis)
-    small = [op for op in ops if op.kind == "load" and op.shape and not walk.anchored(op)]
+    relay = Relayout(ops, analysis)
+    small = [op for op in ops if op.kind == "load" and op.shape and not relay.anchored(op)]
     if not small:
         return
     for op in ops:
-        if op.kind != "load" or walk.anchored(op):
-            walk.operands(op)
+        if op.kind != "load" or relay.anchored(op):
+            relay.operands(op, op.layout)

@@ -44,9 +44,13 @@ class Counter:
         self.varying = varying
         self.vector = vector_elements(op)
         self.patterns: dict[Any, Count] = {}
-        self.elements = (
-            request_elements(op.layout, self.vector, op.kind != "load") if op.layout is not None else []
-        )
+        layouts = [] if op.layout is None else [op.layout, *op.copies]
+        # For each layout in which the operation is made: elements an instruction, and what each touches.
+        self.variants = [
+            (vector, request_elements(layout, vector, op.kind != "load"))
+            for layout in layouts
+            for vector in (vector_elements(op, layout),)
+        ]
         pointer = root_pointer(address_of(self.access), analysis)
         self.base = pointer.offset if pointer is not None else 0
         self.loops = {
@@ -130,16 +134,19 @@ class Counter:
             flat = tiles.stretched(tiles.total(parts, len(shape)), shape)
             allowed = None if mask is None else tiles.stretched(tiles.aligned(mask, len(shape)), shape)
             bytes_at = [start + size * a for a in flat]
-            known = count_tile(self.op, self.elements, bytes_at, allowed, self.vector)
+            known = Count()
+            for vector, elements in self.variants:
+                known.add(count_tile(self.op, elements, bytes_at, allowed, vector))
+            known.programs = 1
             self.patterns[key] = known
         return known
 
     def _merge(self, parts: tiles.Parts) -> None:
         """Leaves out instructions that load what another one of the thread has loaded."""
         self.merges = False
-        if len(self.elements) > 1:
+        if any(len(elements) > 1 for _, elements in self.variants):
             flat = [tiles.stretched(tiles.Tile(d, list(v)), self.op.shape) for d, v in parts.items()]
-            self.elements = merged(self.elements, flat)
+            self.variants = [(vector, merged(elements, flat)) for vector, elements in self.variants]
 
     def _address(self, evaluator: Evaluator) -> tuple[int, tiles.Parts]:
         """The address of the tile's first element and what the others have more, in elements.

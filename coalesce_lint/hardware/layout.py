@@ -6,7 +6,7 @@ the builder of ``BlockedEncodingAttr`` and the vector width of ``LoadStoreOpToLL
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -31,6 +31,7 @@ class MemoryOp:
     order: tuple[int, ...] = ()
     per_thread: int = 1
     layout: LinearLayout | None = None
+    copies: list[LinearLayout] = field(default_factory=list)  #: further layouts in which it is repeated
     element_type: str = ""  #: Triton's name of it, where it is known
     atomic_limit: int = 1  #: elements that one atomic instruction can take
 
@@ -123,20 +124,19 @@ def atomic_limit(operation: str, element_type: str, arch: int) -> int:
     return 2 if element_type == "fp16" else 1
 
 
-def vector_elements(op: MemoryOp) -> int:
+def vector_elements(op: MemoryOp, layout: LinearLayout | None = None) -> int:
     """Elements that one instruction of a thread moves (``getVectorSize`` and ``getMaskAlignment``).
 
     At most 128 bits, what consecutive registers hold of one run, what is aligned, and what the mask treats
-    alike.
+    alike. ``layout`` is that of the operation where it is not given.
     """
-    if op.layout is None:
-        return 1
-    axis = register_axis(op.layout)
-    if axis is None:
+    layout = layout or op.layout
+    axis = register_axis(layout) if layout is not None else None
+    if layout is None or axis is None:
         return 1
     vector = min(
         max(VECTOR_BYTES // op.element_bytes, 1),
-        op.layout.contiguous_registers(axis),
+        layout.contiguous_registers(axis),
         alignment_elements(op.pointer, axis, op.element_bytes),
     )
     if op.mask is not None:

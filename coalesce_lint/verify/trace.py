@@ -36,7 +36,7 @@ class Site:
         self.kind = kind
         self.element_bytes = size
         self.operations: list[dict[str, Any]] = []
-        self.plans: list[Plan] = []
+        self.plans: list[list[Plan]] = []  #: for each execution in turn, the operations that carry it out
         self.total = Counts()
         self.data_dependent = False
         self.first: list[np.ndarray] = []
@@ -112,7 +112,8 @@ class Tracer:
             site = sites[key]
             done, total = counted.get(key, (0, Counts()))
             if done < EXECUTIONS_COUNTED and site.plans:
-                total.add(count(site.plans[done % len(site.plans)], np.asarray(addresses), mask))
+                for plan in site.plans[done % len(site.plans)]:
+                    total.add(count(plan, np.asarray(addresses), mask))
             counted[key] = (done + 1, total)
 
         self.recorder.take = take
@@ -171,8 +172,14 @@ class Tracer:
         for serial in sorted({o["serial"] for o in same}):
             # A pipelined loop repeats its operations before and after: those within the loop stand for all.
             depth = max(o["depth"] for o in same if o["serial"] == serial)
-            site.operations += [o for o in same if o["serial"] == serial and o["depth"] == depth]
-        site.plans = [make_plan(o, task["num_warps_compiled"]) for o in site.operations]
+            here = [o for o in same if o["serial"] == serial and o["depth"] == depth]
+            site.operations += here
+            plans = [make_plan(o, task["num_warps_compiled"]) for o in here]
+            if kind == "load" and len({str(p.layout) for p in plans}) == len(plans):
+                # A cheap load is repeated in each layout that is wanted of it.
+                site.plans.append(plans)
+            else:
+                site.plans += [[p] for p in plans]
         return site
 
     def describe(self, site: Site) -> dict[str, Any]:
