@@ -147,7 +147,8 @@ def _check_contiguous(claim: Claim, offset: np.ndarray, _names: dict[str, Any], 
     if notes.branch:
         # The notes are those of the worst branch; another one may share elements or jump in its own way.
         steps = _steps(offset, axis)
-        return Finding(mostly(offset, axis, 1), "wrong contiguous", f"axis {axis}, branch, steps {steps}")
+        fits = mostly(offset, axis, 1, share=0.3)
+        return Finding(fits, "wrong contiguous", f"axis {axis}, branch, steps {steps}")
     fits = tile_holds(offset, axis, 1, notes, either_sign=True)
     return Finding(
         fits,

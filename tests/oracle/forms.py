@@ -19,6 +19,7 @@ from .expressions import (
     scalar,
     sum_of,
 )
+from .rare_forms import RARE
 from .writer import Writer
 
 
@@ -297,4 +298,5 @@ FORMS: dict[str, tuple[float, Callable[[Writer], None]]] = {
     "helper": (2, helper_access),
     "swizzled": (1, swizzled),
     "compacted": (0.5, compacted),
+    **RARE,
 }

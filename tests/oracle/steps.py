@@ -127,14 +127,18 @@ def _jumps_admitted(jumps: np.ndarray, lanes: int, notes: Notes) -> bool:
         return False
     if len(periods) == 1 and not notes.repeats:
         return bool((np.diff(jumps) >= periods[0]).all())
-    return jumps.size <= sum((lanes - 1) // p + 1 for p in periods)
+    # The shortest period cuts the line into parts, and every other cause may start anew in each part.
+    shortest = min(periods)
+    parts = (lanes - 1) // shortest + 2
+    rest = sorted(periods)[1:]
+    return jumps.size <= parts * (1 + sum((shortest - 1) // p + 1 for p in rest))
 
 
-def mostly(offset: np.ndarray, axis: int, stride: int) -> bool:
-    """True where at least half of the steps that move at all are by ``stride``, up or down."""
+def mostly(offset: np.ndarray, axis: int, stride: int, share: float = 0.5) -> bool:
+    """True where at least half (``share``) of the steps that move at all are by ``stride``, up or down."""
     steps = steps_along(offset, axis)
     moving = np.abs(steps[steps != 0])
-    return not moving.size or bool((moving == abs(stride)).mean() >= 0.5)
+    return not moving.size or bool((moving == abs(stride)).mean() >= share)
 
 
 def clamped(offset: np.ndarray, axis: int, stride: int) -> bool:
