@@ -59,14 +59,19 @@ class Counter:
             if n.op in ("loopvar", "iter", "carried")
         }
         self.data_axes: frozenset[int] | None = None
-        self.merges = op.kind == "load" and not any(
-            n.op in ("div", "mod") and not self._power_of_two(n.args[1])
-            for n in walk([address_of(self.access)])
-        )
+        self.merges = op.kind == "load"
+        self.unseen: set[tuple[int, ...]] = set()
+        self.mask_dims: set[tuple[int, ...]] = set()
 
-    def _power_of_two(self, node: Node) -> bool:
-        info = self.analysis.info(node)
-        return info.value is not None and info.value > 0 and info.value & (info.value - 1) == 0
+    def _provable(self, term: Node) -> bool:
+        """True where the assembler sees which values of a term are equal: divisions are by powers of two
+        only."""
+        for node in walk([term]):
+            if node.op in ("div", "mod"):
+                value = self.analysis.info(node.args[1]).value
+                if value is None or value <= 0 or value & (value - 1):
+                    return False
+        return True
 
     def programs(self) -> list[tuple[Program, float]]:
         """The programs to look at, fewer for large tiles."""
@@ -145,7 +150,10 @@ class Counter:
         """Leaves out instructions that load what another one of the thread has loaded."""
         self.merges = False
         if any(len(elements) > 1 for _, elements in self.variants):
-            flat = [tiles.stretched(tiles.Tile(d, list(v)), self.op.shape) for d, v in parts.items()]
+            terms = {d: range(len(v)) if d in self.unseen else v for d, v in parts.items()}
+            # A mask is compared register by register: loads under different comparisons stay apart.
+            terms.update({d: range(prod(d)) for d in self.mask_dims})
+            flat = [tiles.stretched(tiles.Tile(d, list(v)), self.op.shape) for d, v in terms.items()]
             self.variants = [(vector, merged(elements, flat)) for vector, elements in self.variants]
 
     def _address(self, evaluator: Evaluator) -> tuple[int, tiles.Parts]:
@@ -176,6 +184,8 @@ class Counter:
             first += base
             if len(value.data) > 1:
                 more = [int(x) - base for x in value.data]
+                if self.merges and not self._provable(term):
+                    self.unseen.add(value.dims)
                 before = by_dims.get(value.dims)
                 by_dims[value.dims] = (
                     more if before is None else [a + b for a, b in zip(before, more, strict=True)]
@@ -203,6 +213,8 @@ class Counter:
                 parts.append(value)
         if not parts:
             return None
+        rank = len(self.op.shape)
+        self.mask_dims.update(tiles.aligned(p, rank).dims for p in parts)
         total = parts[0]
         for part in parts[1:]:
             total = tiles.apply(lambda a, b: a and b, total, part)

@@ -158,7 +158,10 @@ def emitted(operation: Operation, groups: list[list[Instruction]]) -> list[tuple
             continue
         vector = max(1, group[0].bytes * 8 // operation.element_bits)
         for start, instruction in zip(starts(operation, vector), group, strict=False):
-            elements = max(vector, instruction.sass_bytes * 8 // operation.element_bits)
+            # A wider machine instruction moves neighbours too; an atomic of 16 bits only works on a word of
+            # 32.
+            wide = instruction.sass_bytes * 8 // operation.element_bits if operation.kind != "atomic" else 0
+            elements = max(vector, wide)
             if instruction.copies:
                 key = (start, elements if operation.layout is not None else 1)
                 alive[key] = alive.get(key, 0.0) + 1 / len(groups)
