@@ -160,6 +160,7 @@ def main() -> int:
     rows: list[tuple[str, str, str, str]] = []
     skipped: Counter[str] = Counter()
     files = iter(files_in_turn(options.corpus, options.seed))
+    reported = 0
     with ProcessPoolExecutor(options.jobs) as pool:
         pending = {
             pool.submit(judge_file, f, options.seed, options.most) for f in _take(files, 4 * options.jobs)
@@ -169,6 +170,12 @@ def main() -> int:
             pending.discard(done)
             rows += done.result().rows
             skipped += done.result().skipped
+            if len(rows) // 50 > reported:
+                reported = len(rows) // 50
+                wrong = sum(r[0] == "disagree" for r in rows)
+                print(
+                    f"... {len(rows)} judged, {wrong} disagree, {sum(skipped.values())} skipped", flush=True
+                )
             if len(rows) < options.count:
                 pending |= {pool.submit(judge_file, f, options.seed, options.most) for f in _take(files, 1)}
     counts = Counter((pattern, status, kind) for status, pattern, kind, _ in rows)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from .claims import Claim, Finding, Run, chain_at, chain_of, check, other_axis_differs
+from .claims import Claim, Finding, Run, chain_at, chain_of, check, offset_differs, other_axis_differs
 from .memory import Record
 from .steps import always_unit, steps_along
 
@@ -88,6 +88,8 @@ def _judge(claim: Claim, seen: list[tuple[Record, Run]], runs: list[Run], rivals
         wrong = _missed_contiguous(claim, seen)
     if wrong is None and settled:
         wrong = _wrong_other_axis(claim, seen)
+    if wrong is None:
+        wrong = _wrong_offset(claim, seen)
     if wrong is not None:
         return Outcome(claim, "disagree", wrong.kind, wrong.detail)
     if any(f.fits for f in findings):
@@ -121,6 +123,18 @@ def _missed_contiguous(claim: Claim, seen: list[tuple[Record, Run]]) -> Finding 
         if all(axis < r.offset.ndim and always_unit(r.offset, axis) for r, _ in wide):
             return Finding(False, "missed contiguous", f"axis {axis} has unit stride in all runs")
     return None
+
+
+def _wrong_offset(claim: Claim, seen: list[tuple[Record, Run]]) -> Finding | None:
+    """The printed offset fits none of the records, not even by one way through the control flow."""
+    mine = [(record, run) for record, run in seen if chain_of(claim) == chain_at(record)]
+    judged = [offset_differs(claim, record, run) for record, run in mine]
+    if True not in judged or False in judged:
+        return None
+    record, run = mine[judged.index(True)]
+    numbers = {k: v for k, v in run.values.items() if isinstance(v, (bool, int))}
+    found = record.offset.reshape(-1)[:16].tolist()
+    return Finding(False, "wrong offset", f"{claim['offset']} with {numbers}: {found}")
 
 
 def _wrong_other_axis(claim: Claim, seen: list[tuple[Record, Run]]) -> Finding | None:

@@ -1,4 +1,4 @@
-"""Rarer shapes of kernels: persistent loops, expand_dims, split halves, chosen pointers, helpers with tuples."""
+"""Rarer shapes of kernels: persistent loops, expand_dims, split halves, chosen pointers, tuple helpers."""
 
 from __future__ import annotations
 

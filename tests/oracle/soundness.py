@@ -66,8 +66,8 @@ def check_case(case: Case, analyzer: Analyzer = engine_claims, count: int = 4) -
         claim = {"line": 0, "column": 0, "pattern": "none"}
         return [Outcome(claim, "disagree", "crash", f"{type(error).__name__}: {error}")]
     outcomes = compare(claims, observe(case, claims, count))
-    if count < 24 and any(o.kind == "wrong gather" for o in outcomes):
-        return check_case(case, analyzer, 24)  # the data may have looked alike by chance
+    if count < 24 and any(o.kind in ("wrong gather", "wrong offset") for o in outcomes):
+        return check_case(case, analyzer, 24)  # a few runs can look alike, or miss a branch, by chance
     return outcomes
 
 
