@@ -151,12 +151,37 @@ class Relayout:
         site = op.origin.site
         for node in (site.address, site.mask, site.value if op.kind != "load" else None):
             if isinstance(node, Node):
+                if node is site.value and self.duplicates(node, layout):
+                    continue
                 hoisted = node is site.value and self.hoists(node, layout)
                 saved = self.memo
                 if hoisted:
                     self.memo = dict.fromkeys((id(n) for n in walk([node])), None)
                 self._operand(node, layout, op.shape)
                 self.memo = saved
+
+    def duplicates(self, value: Node, layout: LinearLayout | None) -> bool:
+        """True where computing ``value`` once more in another layout costs more than converting it.
+
+        Models the costs of ``backwardRematerialization``, in eighths of a cycle a byte: 8 for what is
+        loaded, 1 for what is computed, against 32 for a conversion (of at least 32 elements of 4 bytes).
+        """
+        loads: list[MemoryOp] = []
+        work = 0
+        for node in walk([value]):
+            op = self.by_address.get(id(node.args[0])) if node.op == "load" else None
+            if op is not None and op.layout is not None:
+                loads.append(op)
+            elif node.op in _ELEMENTWISE and node.shape:
+                work += 1
+        again = [
+            op for op in loads if id(op) in self.settled and op.layout != layout and layout not in op.copies
+        ]
+        if not again or any(self.anchored(op) for op in loads):
+            return False
+        elements = max(op.elements for op in loads)
+        cost = sum(8 * op.elements * op.element_bytes for op in loads) + 4 * work * elements
+        return cost > 32 * 4 * max(elements, 32)
 
     def hoists(self, value: Node, wanted: LinearLayout | None) -> bool:
         """True where a store's conversion moves up to the widening cast of one load.

@@ -59,14 +59,16 @@ class Counter:
             if n.op in ("loopvar", "iter", "carried")
         }
         self.data_axes: frozenset[int] | None = None
-        self.merges = op.kind == "load"
+        # Equal loads are one, and of equal stores the last remains; predicated ones stay as they are.
+        self.merges = op.kind != "atomic" and op.mask is None
         self.unseen: set[tuple[int, ...]] = set()
-        self.mask_dims: set[tuple[int, ...]] = set()
 
     def _provable(self, term: Node) -> bool:
         """True where the assembler sees which values of a term are equal: divisions are by powers of two
         only."""
         for node in walk([term]):
+            if node.op in ("min", "max", "where", "cmp"):
+                return False
             if node.op in ("div", "mod"):
                 value = self.analysis.info(node.args[1]).value
                 if value is None or value <= 0 or value & (value - 1):
@@ -82,12 +84,14 @@ class Counter:
 
     def cost(self) -> Cost | None:
         total = Count()
-        for number, (program, weight) in enumerate(self.programs()):
-            evaluator = Evaluator(
-                self.analysis, program, self._iterations(program, number), self.shared, self.varying
-            )
-            if self._reached(evaluator):
-                total.add(self._program(evaluator), weight)
+        programs = self.programs()
+        turns = len(ITERATIONS) if self.loops and len(programs) <= PROGRAMS // 2 else 1
+        for number, (program, weight) in enumerate(programs):
+            for turn in range(turns):
+                iterations = self._iterations(program, turn if turns > 1 else number)
+                evaluator = Evaluator(self.analysis, program, iterations, self.shared, self.varying)
+                if self._reached(evaluator):
+                    total.add(self._program(evaluator), weight)
         if not total.programs:
             return None
         return self._result(total)
@@ -147,12 +151,10 @@ class Counter:
         return known
 
     def _merge(self, parts: tiles.Parts) -> None:
-        """Leaves out instructions that load what another one of the thread has loaded."""
+        """Leaves out instructions that load or store what another one of the thread does."""
         self.merges = False
         if any(len(elements) > 1 for _, elements in self.variants):
             terms = {d: range(len(v)) if d in self.unseen else v for d, v in parts.items()}
-            # A mask is compared register by register: loads under different comparisons stay apart.
-            terms.update({d: range(prod(d)) for d in self.mask_dims})
             flat = [tiles.stretched(tiles.Tile(d, list(v)), self.op.shape) for d, v in terms.items()]
             self.variants = [(vector, merged(elements, flat)) for vector, elements in self.variants]
 
@@ -213,8 +215,6 @@ class Counter:
                 parts.append(value)
         if not parts:
             return None
-        rank = len(self.op.shape)
-        self.mask_dims.update(tiles.aligned(p, rank).dims for p in parts)
         total = parts[0]
         for part in parts[1:]:
             total = tiles.apply(lambda a, b: a and b, total, part)

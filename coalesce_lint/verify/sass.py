@@ -24,6 +24,10 @@ _MEMORY = re.compile(
 _SASS = re.compile(
     r"^\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?((?:LDG|STG|ATOMG|ATOM|RED|REDG|LDGSTS)(?:\.[\w]+)*)\b"
 )
+_MADE_OF = {
+    "LDG": "load", "LDGSTS": "load", "STG": "store", "ATOM": "atomic", "ATOMG": "atomic", "RED": "atomic",
+    "REDG": "atomic",
+}  # fmt: skip
 _SASS_LINE = re.compile(r'//## File "([^"]*)", line (\d+)')
 
 
@@ -113,8 +117,13 @@ def apply_sass(instructions: list[Instruction], disassembly: str) -> None:
         machine = _SASS.match(text)
         if machine and 1 <= current <= len(instructions):
             instruction = instructions[current - 1]
-            instruction.copies += 1
-            instruction.sass_bytes = max(instruction.sass_bytes, sass_bytes(machine.group(1)))
+            # The loop that an atomic may become is blamed on its neighbours too.
+            if _MADE_OF[machine.group(1).split(".")[0]] == instruction.kind:
+                instruction.copies += 1
+                instruction.sass_bytes = max(instruction.sass_bytes, sass_bytes(machine.group(1)))
+    for instruction in instructions:
+        if instruction.kind == "atomic":  # never merged
+            instruction.copies = max(instruction.copies, 1)
 
 
 def assign(found: list[Operation], serials: list[int | None], instructions: list[Instruction]) -> None:
