@@ -9,6 +9,7 @@ Disagreements are listed with the kernel.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections import Counter
@@ -101,16 +102,21 @@ def short(layout: LinearLayout) -> str:
     return f"r{list(layout.register)} l{list(layout.lane)} w{list(layout.warp)}".replace(" ", "")
 
 
-def run(count: int, seed: int, python: str | None = None, profile: str | None = None) -> list[Row]:
-    """Generates, compiles and compares ``count`` kernels."""
+def run(count: int, seed: int, profile: str | None = None, kept: Path | None = None) -> list[Row]:
+    """Generates, compiles and compares ``count`` kernels. ``kept`` holds the compiler's answers of an
+    earlier run."""
     kernels = generate(count, seed)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "generated.py")
         text = source(kernels)
         path.write_text(text)
-        answers = compile_kernels(
-            requests_of(kernels, path), python, timeout=10.0 * count + 300, machine_code=False
-        )
+        if kept is not None and kept.exists():
+            answers = json.loads(kept.read_text())
+        else:
+            requests = requests_of(kernels, path)
+            answers = compile_kernels(requests, timeout=10.0 * count + 300, machine_code=False)
+            if kept is not None:
+                kept.write_text(json.dumps(answers))
         rows = []
         for kernel, answer in zip(kernels, answers, strict=True):
             try:
@@ -127,8 +133,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-v", action="store_true", help="print the text of kernels that disagree")
+    parser.add_argument(
+        "--answers", type=Path, help="keep the compiler's answers in this file, or take them from it"
+    )
     options = parser.parse_args()
-    rows = run(options.count, options.seed)
+    rows = run(options.count, options.seed, kept=options.answers)
     skipped = [r for r in rows if r.skipped]
     judged = [r for r in rows if not r.skipped and (r.compared or r.wrong)]
     agree = [r for r in judged if not r.wrong]

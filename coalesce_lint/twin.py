@@ -31,6 +31,8 @@ def twin_kernel(fn: Function, resolver: Resolver, pins: Pins) -> tuple[Kernel, L
     from coalesce_lint.kernels.interpret import Interpreter
 
     launch = Launch.from_pins(pins)
+    launch.values = {**defaults(fn), **launch.values}
+    given = {**launch.values, **{n: v for n, v in pins.args.items() if n in launch.pointers}}
     constexprs = {p.name for p in fn.parameters if "constexpr" in p.annotation}
     launch.variables = {
         p.name
@@ -38,10 +40,19 @@ def twin_kernel(fn: Function, resolver: Resolver, pins: Pins) -> tuple[Kernel, L
         if index in fn.do_not_specialize or p.name in fn.do_not_specialize or is_integer_type(p.annotation)
     }
     launch.unaligned = set(unaligned(fn))
-    it = Interpreter(fn, resolver, specialized_arguments(pins.args, constexprs, launch.variables))
+    it = Interpreter(fn, resolver, specialized_arguments(given, constexprs, launch.variables))
     it.run()
     kernel = Kernel(fn.module.path, fn.name, fn.line, list(Finisher(it).accesses()))
     return kernel, launch
+
+
+def defaults(fn: Function) -> dict[str, object]:
+    """The parameters' defaults that are plain values."""
+    found: dict[str, object] = {}
+    for parameter in fn.parameters:
+        if isinstance(parameter.default, ast.Constant):
+            found[parameter.name] = parameter.default.value
+    return found
 
 
 def is_integer_type(annotation: str) -> bool:

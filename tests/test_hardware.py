@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +274,12 @@ def test_without_enough_of_a_launch_there_is_no_cost() -> None:
     assert [a.cost for a in kernel.accesses] == [None, None]
 
 
+def test_defaults_of_parameters_count() -> None:
+    text = COPY.format(offset="i", mask="None").replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr = 512")
+    cost = only(text, x="*fp32", y="*fp32", n=1 << 20, grid="8").cost
+    assert cost and cost.requests_per_warp == 1
+
+
 def test_the_grids_sectors_are_counted_where_the_grid_is_small() -> None:
     access = only(COPY.format(offset="i", mask="None"), x="*fp32", y="*fp32", n=0, BLOCK=256, grid="4")
     assert access.cost and access.cost.grid_sectors == 4 * 256 * 4 // 32
@@ -317,3 +325,11 @@ def test_a_launch_from_pins() -> None:
     launch = Launch.from_pins(make_pins(["x=*bf16:8", "n=7"], "4,2", 8, "3.9", "sm80"))
     assert (launch.num_warps, launch.arch, launch.grid, launch.profile.name) == (8, 80, (4, 2), "3.9")
     assert (launch.pointers["x"].element_bytes, launch.pointers["x"].offset, launch.values["n"]) == (2, 8, 7)
+
+
+def test_the_model_needs_neither_triton_nor_numpy() -> None:
+    code = (
+        "import sys, coalesce_lint.hardware.cost, coalesce_lint.twin, coalesce_lint.verify.compiled\n"
+        "sys.exit(bool({'torch', 'triton', 'numpy'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
