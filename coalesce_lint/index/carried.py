@@ -1,8 +1,9 @@
 """Loop-carried values: ``p += step`` becomes ``start + iteration * step``.
 
-A name that a loop changes is read as an unknown atom at the loop's head. Once the body is known, the atom is replaced:
-by the start value plus the iteration count times the step where the step is the same in every iteration, by a choice
-of start and end value where the body binds the name anew, by an arbitrary value otherwise.
+A name that a loop changes is read as an unknown atom at the loop's head. Once the body is known, the atom is
+replaced: by the start value plus the iteration count times the step where the step is the same in every
+iteration, by a choice of start and end value where the body binds the name anew, by an arbitrary value
+otherwise.
 """
 
 from __future__ import annotations
@@ -16,27 +17,42 @@ REASON = "loop-carried value"
 
 
 class Resolver:
-    """Replaces the carried atoms of polynomials; remembers what each became."""
+    """Replaces the carried atoms of polynomials; remembers what each became.
+
+    A carried value is worked out in terms of the carried values of the loops around its own, so that the outermost
+    loop can be solved with those inside it already known.
+    """
 
     def __init__(self, normalizer: Normalizer) -> None:
         self.n = normalizer
         self._known: dict[int, Poly] = {}
-        self._active: set[int] = set()
 
     def __call__(self, p: Poly) -> Poly:
-        """p without carried atoms, but for those that are being worked out."""
-        for _ in range(8):
-            image = {}
+        """p without carried atoms."""
+        return self._resolved(p, -1)
+
+    def _resolved(self, p: Poly, depth: int) -> Poly:
+        """p without the carried atoms of loops deeper than ``depth``."""
+        replaced: set[int] = set()
+        while True:
+            image: dict[Atom, Poly] = {}
+            found: set[int] = set()
             for a in self.n.algebra.leaves(p):
-                if a.kind == "carried" and id(_node_of(a)) not in self._active:
-                    image[a] = self._image(a)
+                if a.kind != "carried" or _node_of(a).attr.loop.depth <= depth:
+                    continue
+                node = _node_of(a)
+                found.add(id(node))
+                # names that a loop passes in a circle (a, b = b, a) come back: then nothing is known of them
+                image[a] = self._circle(a, node) if id(node) in replaced else self._image(a, node)
             if not image:
                 return p
+            replaced |= found
             p = self.n.algebra.rebuild(p, image)
-        return p
 
-    def _image(self, atom: Atom) -> Poly:
-        node: Node = _node_of(atom)
+    def _circle(self, atom: Atom, node: Node) -> Poly:
+        return self._arbitrary(node, self.n(node.args[0]), atom.lanes)
+
+    def _image(self, atom: Atom, node: Node) -> Poly:
         base = self._base(node)
         here = atom.args
         original = self.n.axes_of(node)
@@ -44,34 +60,29 @@ class Resolver:
             return base
         if len(here) != len(original):
             return self._arbitrary(node, base, frozenset(here))
-        return self.n.algebra.move_axes(
-            base, {**{k: k for k in base.lanes}, **dict(zip(original, here, strict=True))}
-        )
+        moved = {**{k: k for k in base.lanes}, **dict(zip(original, here, strict=True))}
+        return self.n.algebra.move_axes(base, moved)
 
     def _base(self, node: Node) -> Poly:
-        """The value of a carried node in its own axes."""
-        if id(node) in self._known:
-            return self._known[id(node)]
-        self._active.add(id(node))
-        try:
-            value = self._solve(node)
-        except TooLarge:
-            value = self._arbitrary(node, self.n(node.args[0]), frozenset(self.n.axes_of(node)))
-        self._active.discard(id(node))
-        self._known[id(node)] = value
-        return value
+        """The value of a carried node in its own axes, in terms of carried values of its own and outer loops."""
+        if id(node) not in self._known:
+            try:
+                self._known[id(node)] = self._solve(node)
+            except TooLarge:
+                lanes = frozenset(self.n.axes_of(node))
+                self._known[id(node)] = self._arbitrary(node, self.n(node.args[0]), lanes)
+        return self._known[id(node)]
 
     def _solve(self, node: Node) -> Poly:
-        start = self(self.n(node.args[0]))
-        out_node = node.attr.out
+        start, mine = self.n(node.args[0]), self.n(node)
+        out_node, loop = node.attr.out, node.attr.loop
         if out_node is None:
-            return self._arbitrary(node, start, start.lanes)
-        out, mine = self(self.n(out_node)), self.n(node)
+            return self._arbitrary(node, start, start.lanes | frozenset(self.n.axes_of(node)))
+        out = self._resolved(self.n(out_node), loop.depth)
         if out == mine:
             return start
         me = mine.single_atom()
         step = out - mine
-        loop = node.attr.loop
         if me is None or (out_node.rank != node.rank and out_node.rank not in (None, 0)):
             return self._arbitrary(node, start + out, start.lanes | out.lanes)
         if not _mentions(self.n, step, me):

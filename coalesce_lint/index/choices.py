@@ -1,7 +1,7 @@
 """Open choices in an offset: branches, ``tl.where``, comparisons used as numbers, clamps.
 
-An offset with choices on which its lanes depend is expanded into alternatives without them; the verdict is the worst
-of theirs. Choices that only move a scalar base are left alone.
+An offset with choices on which its lanes depend is expanded into alternatives without them; the verdict is
+the worst of theirs. Choices that only move a scalar base are left alone.
 """
 
 from __future__ import annotations
@@ -83,7 +83,12 @@ def _learn_equal(a: Atom, facts: dict[Atom, Poly]) -> None:
         return
     (d,) = a.args
     names = [x for x in d.atoms() if x.kind == "param"]
-    if len(names) == 1 and abs(d.terms.get((names[0],), 0)) == 1 and len(d.terms) <= 2 and len(d.atoms()) == 1:
+    if (
+        len(names) == 1
+        and abs(d.terms.get((names[0],), 0)) == 1
+        and len(d.terms) <= 2
+        and len(d.atoms()) == 1
+    ):
         sign = d.terms[(names[0],)]
         facts[names[0]] = Poly({m: -c * sign for m, c in d.terms.items() if not m})
 
@@ -178,7 +183,7 @@ def _select_images(n: Normalizer, atom: Atom) -> list[tuple[Atom, Poly]]:
 
 
 def _held(atom: Atom) -> Poly | None:
-    """The arm of a lane-wise choice that varies by lane, where the other one holds the lanes at one address."""
+    """The arm of a lane-wise choice that varies by lane; the other one holds the lanes at one address."""
     cond, a, b = atom.args
     if cond is None or not cond.lanes:
         return None

@@ -1,12 +1,14 @@
 """The last resort for steps that no rule explains: the offset is evaluated at the first lanes, one by one.
 
-Swaps of neighbours (``where(i % 2 == 0, i + 1, i - 1)``), bit patterns and uneven divisions become plain differences.
-Symbols may stay in the offset as long as every difference is a number, or a number times one common stride.
+Swaps of neighbours (``where(i % 2 == 0, i + 1, i - 1)``), bit patterns and uneven divisions become plain
+differences. Symbols may stay in the offset as long as every difference is a number, or a number times one
+common stride.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 from coalesce_lint.index import steps
 from coalesce_lint.index.normalize import Normalizer
@@ -17,7 +19,7 @@ LANES = 64
 
 
 def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Steps | None:
-    """The steps along ``axis`` from the offset's values at its first lanes, or None where they stay symbolic."""
+    """The steps along ``axis`` from the values at its first lanes, or None where they stay symbolic."""
     leaves = n.algebra.leaves(offset)
     lanes = [a for a in leaves if a.kind == "lane" and a.attr == axis]
     if not lanes or any(axis in a.wild or (axis in a.lanes and a.kind != "lane") for a in leaves):
@@ -31,7 +33,7 @@ def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Ste
         image: dict[Atom, Poly] = {a: number(k) for a in lanes}
         values.append(n.algebra.rebuild(offset, {**aligned, **image}))
     back = {next(iter(p.atoms())): of_atom(a) for a, p in aligned.items()}
-    differences = [b - a for a, b in zip(values, values[1:], strict=False)]
+    differences = [b - a for a, b in pairwise(values)]
     unit, factors = _common_factor(differences)
     if factors is None or unit is None:
         return None
@@ -44,8 +46,9 @@ def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Ste
 
 
 def _aligned_blocks(n: Normalizer, offset: Poly) -> dict[Atom, Poly]:
-    """Block sizes written as multiples of LANES: a tile's extent is a power of two, and what starts at a multiple of
-    a smaller one only has fewer breaks."""
+    """Block sizes written as multiples of LANES: a tile's extent is a power of two, and what starts at a
+    multiple of a smaller one only has fewer breaks.
+    """
     out: dict[Atom, Poly] = {}
     extents = {a for leaf in n.algebra.leaves(offset) if leaf.kind == "lane" for a in leaf.args[0].atoms()}
     for a in extents:
@@ -55,7 +58,9 @@ def _aligned_blocks(n: Normalizer, offset: Poly) -> dict[Atom, Poly]:
 
 
 def _splits_by(p: Poly, blocks: set[Atom]) -> bool:
-    """True where an index is divided by a block size: then the block's own value decides where the breaks are."""
+    """True where an index is divided by a block size: then the block's own value decides where the breaks
+    are.
+    """
     for a in p.atoms():
         polys = [x for x in a.args if isinstance(x, Poly)] if a.kind != "lane" else []
         if a.kind == "div" and a.lanes and any(b in blocks for b in a.args[1].atoms()):
@@ -89,7 +94,7 @@ def _pattern(factors: list[int], unit: Poly) -> steps.Steps | None:
     moving = [f for f in counts if f]
     if len(moving) == 1 and 0 in counts:
         places = [k for k, f in enumerate(factors) if f]
-        gaps = [b - a for a, b in zip(places, places[1:], strict=False)]
+        gaps = [b - a for a, b in pairwise(places)]
         return steps.Steps("regular", unit.scale(moving[0]), number(min(gaps)) if gaps else ONE)
     common, times = counts.most_common(1)[0]
     if len(counts) == 1:

@@ -1,7 +1,8 @@
 """The expression graph that the interpreter builds and that the algebra and the hardware model read.
 
-A node is one value of a kernel: a scalar or a tile. Nodes keep the operations in program order (the compiler's
-contiguity analysis depends on it); the normal form of ``normalize.py`` is made from them on demand.
+A node is one value of a kernel: a scalar or a tile. Nodes keep the operations in program order (the
+compiler's contiguity analysis depends on it); the normal form of ``normalize.py`` is made from them on
+demand.
 
 Operations, with their arguments and attribute:
 
@@ -9,7 +10,7 @@ Operations, with their arguments and attribute:
 op                args                            attr
 ================  ==============================  =======================================================
 const             --                              a Python int, bool, float or None
-param             --                              ``Param``: a kernel parameter (pointer, size, stride, constexpr)
+param             --                              ``Param``: a pointer, size, stride or constexpr
 pid               --                              program axis (int, or None where it is not a number)
 num_programs      --                              program axis
 loopvar           start, stop, step               ``Loop``
@@ -52,7 +53,7 @@ Position = "tuple[str, int, int] | None"
 
 
 class Node:
-    """One value. ``shape`` is a tuple of extents (int or scalar Node), () for scalars, None where not known."""
+    """One value. ``shape``: a tuple of extents (int or scalar Node), () for scalars, None where not known."""
 
     __slots__ = ("args", "attr", "cache", "op", "pos", "shape", "static", "type")
 
@@ -86,7 +87,7 @@ class Node:
 
 @dataclass(eq=False)
 class Param:
-    """A kernel parameter. ``constexpr`` where annotated so; ``value`` where the launch or a caller pins it."""
+    """A kernel parameter. ``constexpr``: annotated so; ``value``: what the launch or a caller pins it to."""
 
     name: str
     constexpr: bool = False

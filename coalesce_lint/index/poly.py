@@ -1,7 +1,8 @@
 """Sparse integer polynomials over atoms: the normal form of every address.
 
-sympy's own expressions cost 10 to 100 microseconds an operation, which is too slow for the hundred thousand operations
-of a repository; polynomials as dictionaries cost about one. sympy takes over where a result is shown (``render.py``).
+sympy's own expressions cost 10 to 100 microseconds an operation, which is too slow for the hundred thousand
+operations of a repository; polynomials as dictionaries cost about one. sympy takes over where a result is
+shown (``render.py``).
 
 A monomial is a tuple of atoms sorted by their number, repeated for powers; () is the constant one.
 """
@@ -24,7 +25,8 @@ class Atom:
     """An indivisible factor: a symbol, or a compound term such as a floor division.
 
     ``lanes`` are the tile axes on which it depends, ``loops`` the loops in which it changes.
-    ``data`` says that it depends on loaded values, ``wild`` on which axes it does so lane by lane, ``walks`` that it is made of program ids and loop variables.
+    ``data`` says that it depends on loaded values, ``wild`` on which axes it does so lane by lane, ``walks``
+    that it is made of program ids and loop variables.
     """
 
     __slots__ = (
@@ -113,9 +115,7 @@ class Poly:
         return hash(self.key)
 
     def __repr__(self) -> str:
-        return " + ".join(
-            "*".join([str(c), *map(repr, m)]) for m, c in self.terms.items()
-        ) or "0"
+        return " + ".join("*".join([str(c), *map(repr, m)]) for m, c in self.terms.items()) or "0"
 
     def __add__(self, other: Poly) -> Poly:
         if not other.terms:

@@ -1,17 +1,13 @@
 """Signs and upper bounds of polynomials, enough to simplify divisions and comparisons.
 
-The bounds rest on: lanes lie in [0, extent), program ids and loop counters are not negative, a digit ``x % c`` lies in
-[0, c). A proof that fails says nothing.
+The bounds rest on: lanes lie in [0, extent), program ids and loop counters are not negative, a digit
+``x % c`` lies in [0, c). A proof that fails says nothing.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from coalesce_lint.index.atoms import Atoms
 from coalesce_lint.index.poly import ONE, Atom, Poly, exact_quotient, of_atom
-
-if TYPE_CHECKING:
-    from coalesce_lint.index.terms import Algebra
 
 _DEPTH = 6
 
@@ -23,7 +19,7 @@ def _monomial_nonneg(m: tuple[Atom, ...]) -> bool:
     return not odd
 
 
-def nonneg(algebra: Algebra, p: Poly, depth: int = _DEPTH) -> bool:
+def nonneg(algebra: Atoms, p: Poly, depth: int = _DEPTH) -> bool:
     """True where p >= 0 is proved. Raises TooLarge when the fuel of the current access is spent."""
     known = algebra.signs.get(p)
     if known is None:
@@ -34,7 +30,7 @@ def nonneg(algebra: Algebra, p: Poly, depth: int = _DEPTH) -> bool:
     return known
 
 
-def _nonneg(algebra: Algebra, p: Poly, depth: int) -> bool:
+def _nonneg(algebra: Atoms, p: Poly, depth: int) -> bool:
     negative = None
     for m, c in p.terms.items():
         if not _monomial_nonneg(m):
@@ -71,7 +67,7 @@ def _without(p: Poly, part: Poly, m: tuple[Atom, ...], c: int) -> Poly | None:
 
 
 def _by_positive_factors(p: Poly) -> bool:
-    """Each negative term -c*m is outweighed by a positive term that has all of m's factors and only factors >= 1."""
+    """Each negative term -c*m is outweighed by a positive term that has m's factors and else factors >= 1."""
     positive = {m: c for m, c in p.terms.items() if c > 0}
     for m, c in p.terms.items():
         if c > 0:
@@ -102,7 +98,7 @@ def at_least_one(a: Atom) -> bool:
     return a.kind in ("param", "npid") and a.nonneg
 
 
-def upper(algebra: Algebra, p: Poly, depth: int = _DEPTH) -> Poly | None:
+def upper(algebra: Atoms, p: Poly, depth: int = _DEPTH) -> Poly | None:
     """A polynomial without lanes that p never exceeds, or None where none is known."""
     if depth == 0 or len(p.terms) > 40:
         return None
@@ -140,7 +136,7 @@ def upper(algebra: Algebra, p: Poly, depth: int = _DEPTH) -> Poly | None:
     return out
 
 
-def _atom_upper(algebra: Algebra, a: Atom, depth: int) -> Poly | None:
+def _atom_upper(algebra: Atoms, a: Atom, depth: int) -> Poly | None:
     if a.kind == "lane":
         return a.args[0] - ONE
     if a.kind == "cmp":

@@ -1,6 +1,7 @@
 """Polynomials as text, through sympy: digits folded back to ``%``, common factors taken out.
 
-Names: lanes are ``i0, i1, ...`` by axis, program ids ``pid0, pid1, ...``, loop variables and parameters their own.
+Names: lanes are ``i0, i1, ...`` by axis, program ids ``pid0, pid1, ...``, loop variables and parameters their
+own.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ class Equal(sympy.Function):
 class _Printer(StrPrinter):
     def _operand(self, e: Any) -> str:
         text = self._print(e)
-        return text if e.is_Atom or (e.is_Function and not isinstance(e, (FloorDiv, Modulo, Less, Equal))) else f"({text})"
+        return (
+            text
+            if e.is_Atom or (e.is_Function and not isinstance(e, (FloorDiv, Modulo, Less, Equal)))
+            else f"({text})"
+        )
 
     def _print_FloorDiv(self, e: Any) -> str:
         return f"({self._operand(e.args[0])}//{self._operand(e.args[1])})"
@@ -153,7 +158,9 @@ class Renderer:
                             whole = value if value is not None else self._dividend(d, dc)
                             if whole is None:
                                 continue
-                            return rest, self.expression(k) * Modulo(self.expression(whole), self.expression(dc))
+                            return rest, self.expression(k) * Modulo(
+                                self.expression(whole), self.expression(dc)
+                            )
         return None
 
     def _dividend(self, digit: Poly, modulus: Poly) -> Poly | None:
@@ -191,7 +198,11 @@ class Renderer:
         if a.kind == "pid":
             return f"pid{a.attr}" if isinstance(a.attr, int) and a.attr < 3 else self._numbered("pid", a)
         if a.kind == "npid":
-            return f"num_programs{a.attr}" if isinstance(a.attr, int) and a.attr < 3 else self._numbered("npid", a)
+            return (
+                f"num_programs{a.attr}"
+                if isinstance(a.attr, int) and a.attr < 3
+                else self._numbered("npid", a)
+            )
         if a.kind in ("loopvar", "iter"):
             if a.kind == "loopvar" and a.attr.variable not in ("", "_"):
                 return a.attr.variable

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def reshape_image(
     n: Normalizer, old: tuple[Any, ...] | None, new: tuple[Any, ...] | None
 ) -> dict[int, Poly] | None:
-    """For each axis of ``old`` its index as a polynomial of the lanes of ``new``; None where the shapes do not fit.
+    """The index along each axis of ``old`` in the lanes of ``new``; None where the shapes do not fit.
 
     Axes are matched in groups of equal size from the left, so that ``[A, B] -> [A, B/2, 2]`` keeps A apart.
     """
@@ -52,7 +52,7 @@ def _group(olds: list[Poly], news: list[Poly], i: int, j: int) -> tuple[int | No
 
 
 def _whole(olds: list[Poly], news: list[Poly], i: int, j: int) -> tuple[int | None, int | None]:
-    """All that is left on both sides, where the sizes agree or cannot be compared (the compiler checks them)."""
+    """All that is left on both sides, where the sizes agree or cannot be compared (the compiler does)."""
     left = right = ONE
     for p in olds[i:]:
         left = left * p

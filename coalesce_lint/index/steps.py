@@ -1,7 +1,7 @@
 """How a value moves from one lane to the next along a tile axis.
 
-For offsets without open choices (see ``choices.py``) the answer is one regular step, possibly taken only every
-``repeat`` lanes, possibly with jumps every ``period`` lanes (a wrap, the end of a row).
+For offsets without open choices (see ``choices.py``) the answer is one regular step, possibly taken only
+every ``repeat`` lanes, possibly with jumps every ``period`` lanes (a wrap, the end of a row).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from coalesce_lint.index.poly import ONE, ZERO, Atom, Poly, exact_quotient, numb
 
 @dataclass(frozen=True)
 class Jump:
-    """A break of the regular step every ``period`` lanes; ``wrap`` is the modulus where it goes back to the start."""
+    """A break of the regular step every ``period`` lanes; ``wrap``: the modulus where it starts over."""
 
     period: Poly
     wrap: Poly | None = None
@@ -136,8 +136,13 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
         else:
             repeats.append((steps.repeat, factor * steps.stride, atom.args[1]))
     if uneven:
-        # a wrap at uneven distances leaves a stride that is not 1 what it is; a step that is only uneven has no rule
-        if not stride.terms or stride in (ONE, -ONE) or any(stride + f in (ONE, -ONE, ZERO) for f, _ in uneven):
+        # a wrap at uneven distances leaves a stride that is not 1 what it is; a step that is only uneven has
+        # no rule
+        if (
+            not stride.terms
+            or stride in (ONE, -ONE)
+            or any(stride + f in (ONE, -ONE, ZERO) for f, _ in uneven)
+        ):
             return unknown(IRREGULAR)
         jumps += [Jump(period) for _, period in uneven]
     if not varies:

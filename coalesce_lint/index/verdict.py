@@ -1,7 +1,7 @@
 """The verdict on one offset: which axis could serve the lanes best, with which stride.
 
-The order of the questions: is there an axis with stride 1; does another variable own the unit stride; is an axis
-stride a bare stride argument that a launch may make 1; else the access is strided.
+The order of the questions: is there an axis with stride 1; does another variable own the unit stride; is an
+axis stride a bare stride argument that a launch may make 1; else the access is strided.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from coalesce_lint.index import choices, lanes, ranges, steps
+from coalesce_lint.index import choices, lanes, order, owners, steps
 from coalesce_lint.index.normalize import Normalizer
-from coalesce_lint.index.poly import ONE, Atom, Monomial, Poly, TooLarge, divide, exact_quotient, of_atom
+from coalesce_lint.index.poly import ONE, Atom, Poly, TooLarge
 
 RANK = {"strided": 0, "unknown": 1, "gather": 2, "parametric": 3, "contiguous": 4, "uniform": 5}
 TOO_MANY = "too many branches"
@@ -38,8 +38,8 @@ class Verdict:
 class Context:
     """What the verdict needs to know beside the offset.
 
-    ``extents`` maps each axis of extent other than 1 to its extent; ``is_size`` tells whether a runtime parameter is
-    used as a bound or in a product of sizes; ``show`` prints a polynomial for notes.
+    ``extents`` maps each axis of extent other than 1 to its extent; ``is_size`` tells whether a runtime
+    parameter is used as a bound or in a product of sizes; ``show`` prints a polynomial for notes.
     """
 
     n: Normalizer
@@ -49,7 +49,9 @@ class Context:
 
 
 def judge(context: Context, offset: Poly) -> Verdict:
-    """The worst verdict over the alternatives of ``offset``, which holds no root pointer and no carried atoms."""
+    """The worst verdict over the alternatives of ``offset``, which holds no root pointer and no carried
+    atoms.
+    """
     worst = _by_rules(context, offset)
     if worst.pattern == "unknown" and worst.reason in _TRY_LANES:
         worst = _by_lanes(context, offset) or worst
@@ -145,7 +147,9 @@ def _from_steps(
     varying = {k: s for k, s in moves.items() if s.kind != "none"}
     verdict = Verdict("uniform", strides=moves, offset=offset)
     if stray:
-        reason = next((a.reason for a in offset.atoms() if a.reason and not a.lanes <= set(context.extents)), None)
+        reason = next(
+            (a.reason for a in offset.atoms() if a.reason and not a.lanes <= set(context.extents)), None
+        )
         return replace(verdict, pattern="unknown", reason=reason or "shape not understood")
     if not varying:
         return verdict
@@ -157,8 +161,10 @@ def _from_steps(
     regular = {k: s for k, s in varying.items() if s.kind == "regular"}
     unit = [k for k, s in regular.items() if s.stride in (ONE, -ONE)]
     if unit:
-        best = _best_unit(regular, unit)
-        return _finish(context, replace(verdict, pattern="contiguous", lane_axis=best, stride=regular[best].stride))
+        best = order.best_unit(regular, unit)
+        return _finish(
+            context, replace(verdict, pattern="contiguous", lane_axis=best, stride=regular[best].stride)
+        )
     bad = [s for s in varying.values() if s.kind == "unknown"]
     if bad:
         return replace(verdict, pattern="unknown", reason=bad[0].reason)
@@ -169,22 +175,19 @@ def _from_steps(
     return _finish(context, _no_unit_axis(context, verdict, regular, offset))
 
 
-def _best_unit(regular: dict[int, steps.Steps], unit: list[int]) -> int:
-    """Of several axes with stride 1 the one without repeats and jumps, then the last."""
-    return max(unit, key=lambda k: (regular[k].repeat == ONE, not regular[k].jumps, k))
-
-
 def _no_unit_axis(
     context: Context, verdict: Verdict, regular: dict[int, steps.Steps], offset: Poly
 ) -> Verdict:
     unclear = _unclear_multiplier(regular)
     if unclear is not None:
         return replace(verdict, pattern="unknown", reason=unclear)
-    owner = unit_owner(offset)
+    owner = owners.unit_owner(offset)
     if owner is None:
-        arguments = {k: a for k, s in regular.items() if (a := stride_argument(context, s.stride)) is not None}
+        arguments = {
+            k: a for k, s in regular.items() if (a := stride_argument(context, s.stride)) is not None
+        }
         if arguments:
-            axis = _smallest(context.n, {k: regular[k].stride for k in arguments})
+            axis = order.smallest(context.n, {k: regular[k].stride for k in arguments})
             return replace(
                 verdict,
                 pattern="parametric",
@@ -192,7 +195,7 @@ def _no_unit_axis(
                 stride=regular[axis].stride,
                 condition=arguments[axis],
             )
-    axis = _smallest(context.n, {k: s.stride for k, s in regular.items()})
+    axis = order.smallest(context.n, {k: s.stride for k, s in regular.items()})
     return replace(verdict, pattern="strided", lane_axis=axis, stride=regular[axis].stride, owner=owner)
 
 
@@ -205,35 +208,6 @@ def _unclear_multiplier(regular: dict[int, steps.Steps]) -> str | None:
     return None
 
 
-def unit_owner(offset: Poly) -> Poly | None:
-    """The scalar term made of program ids and loop variables that has coefficient 1, or None."""
-    for m, c in offset.terms.items():
-        if abs(c) == 1 and len(m) == 1 and _walks_by_one(m[0]):
-            return Poly({m: c, **_rest_of_digit(offset, m[0], c)})
-    return None
-
-
-def _walks_by_one(a: Atom) -> bool:
-    """True for program ids, loop variables and what is made of them in steps of one."""
-    if not a.walks or a.lanes or a.data:
-        return False
-    if a.kind in ("pid", "loopvar", "iter", "div"):
-        return True
-    if a.kind in ("select", "extreme"):
-        arms = a.args[1:] if a.kind == "select" else a.args
-        return any(unit_owner(arm) is not None for arm in arms)
-    return False
-
-
-def _rest_of_digit(offset: Poly, atom: Atom, sign: int) -> dict[Monomial, int]:
-    """The other term of ``pid % n``, which is written ``pid - n * (pid // n)``."""
-    for m, c in offset.terms.items():
-        for a in m:
-            if a.kind == "div" and a.args[0] == of_atom(atom) and Poly({m: c}) == (a.args[1] * of_atom(a)).scale(-sign):
-                return {m: c}
-    return {}
-
-
 def stride_argument(context: Context, stride: Poly) -> Atom | None:
     """The parameter where the stride is nothing but a stride argument."""
     atom = stride.single_atom() or (-stride).single_atom()
@@ -242,33 +216,6 @@ def stride_argument(context: Context, stride: Poly) -> Atom | None:
     if atom.attr.constexpr:
         return atom if _STRIDE_NAME.search(atom.attr.name) else None
     return None if context.is_size(atom) else atom
-
-
-def _smallest(n: Normalizer, strides: dict[int, Poly]) -> int:
-    """The axis of the smallest stride: constants by value, symbols (positive sizes) by divisibility; else the last."""
-    axes = sorted(strides)
-    for k in axes:
-        if all(j == k or _less(n, strides[k], strides[j]) for j in axes):
-            return k
-    candidates = [k for k in axes if not any(_less(n, strides[j], strides[k]) for j in axes if j != k)]
-    return candidates[-1] if candidates else axes[-1]
-
-
-def _less(n: Normalizer, a: Poly, b: Poly) -> bool:
-    x, y = a.constant, b.constant
-    if x is not None and y is not None:
-        return abs(x) < abs(y)
-    if a == b:
-        return False
-    if exact_quotient(b, a) is not None:
-        return True
-    if exact_quotient(a, b) is not None:
-        return False
-    if x is not None:
-        # a number against a product of sizes: by divisibility of its coefficient
-        _, rest = divide(b, a)
-        return not rest.terms
-    return ranges.nonneg(n.algebra, b - a)
 
 
 def _finish(context: Context, v: Verdict) -> Verdict:
