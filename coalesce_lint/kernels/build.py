@@ -60,7 +60,11 @@ _CMP: dict[str, Callable[[Any, Any], bool]] = {
 def fold(op: str, a: Any, b: Any) -> Any:
     """The Python value of a constant operation, or None where it has none that is worth computing."""
     if isinstance(a, str) or isinstance(b, str):
-        return a + b if op == "add" and isinstance(a, str) and isinstance(b, str) and len(a) + len(b) < 4096 else None
+        return (
+            a + b
+            if op == "add" and isinstance(a, str) and isinstance(b, str) and len(a) + len(b) < 4096
+            else None
+        )
     try:
         if op in ("shl", "pow") and isinstance(b, int) and abs(b) > _MAX_BITS:
             return None
@@ -75,14 +79,16 @@ def fold(op: str, a: Any, b: Any) -> Any:
 
 
 class Builder:
-    """Node factory of one kernel; keeps all nodes, for questions such as "is this parameter used as a bound"."""
+    """Node factory of one kernel; keeps all nodes, for questions such as "is this used as a bound"."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.pos: Any = None
         self.assuming = 0  #: > 0 inside tl.assume and asserts, whose comparisons make no parameter a size
 
-    def make(self, op: str, args: tuple[Node, ...], attr: Any = None, shape: Any = (), type: str | None = None) -> Node:
+    def make(
+        self, op: str, args: tuple[Node, ...], attr: Any = None, shape: Any = (), type: str | None = None
+    ) -> Node:
         """A node; raises Budget when the kernel has too many."""
         static = bool(args) and op not in _NEVER_STATIC and all(a.static for a in args)
         node = Node(op, args, attr, shape, type, self.pos, static)
@@ -153,7 +159,9 @@ class Builder:
         return self.make("opaque", args, reason, shape)
 
 
-_NEVER_STATIC = frozenset(("arange", "load", "pid", "loopvar", "iter", "carried", "opaque", "hint", "reduce", "scan"))
+_NEVER_STATIC = frozenset(
+    ("arange", "load", "pid", "loopvar", "iter", "carried", "opaque", "hint", "reduce", "scan")
+)
 
 
 def wider(a: Node, b: Node) -> str | None:

@@ -1,4 +1,4 @@
-"""Joining values where control flow meets, and closing loops."""
+"""Control flow: joining values where it meets, closing loops, the statements of a suite."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def join(build: Builder, cond: Node, a: Value, b: Value) -> Value:
             _all(build, cond, a.shape, b.shape),
             _all(build, cond, a.strides, b.strides),
             _all(build, cond, a.offsets, b.offsets),
-            [x if x == y else x for x, y in zip(a.block, b.block, strict=True)],
+            list(a.block),
             a.order if a.order == b.order else None,
             a.place,
         )
@@ -165,3 +165,10 @@ def _targets(target: Any, names: dict[str, None]) -> None:
     elif isinstance(target, (cst.Tuple, cst.List)):
         for e in target.elements:
             _targets(e.value, names)
+
+
+def suite(of: Any) -> Any:
+    """The statements of a suite, also of one on the same line (``if x: return``)."""
+    if isinstance(of, cst.SimpleStatementSuite):
+        return [cst.SimpleStatementLine(body=of.body)]
+    return of.body

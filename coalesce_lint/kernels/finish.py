@@ -15,9 +15,8 @@ from coalesce_lint.index.render import Renderer
 from coalesce_lint.kernels import boxes
 from coalesce_lint.kernels.interpret import Interpreter
 from coalesce_lint.kernels.record import RawSite
-from coalesce_lint.kernels.usage import Usage, leading_param
-
-_MAX_ROOTS = 8
+from coalesce_lint.kernels.roots import Roots
+from coalesce_lint.kernels.usage import Usage
 
 
 class Finisher:
@@ -29,12 +28,15 @@ class Finisher:
         self.resolve = Resolver(self.n)
         self.usage = Usage(it.build.nodes)
         self.render = Renderer(self.n.algebra)
+        self._roots = Roots(self.n.algebra, self.usage, self.render)
         self._guards: dict[int, Poly] = {}
+        self._bases: dict[Poly, int] = {}
         self._promised = self._promises()
 
     def accesses(self, dead: bool = False) -> Iterator[Access]:
-        """Every access, once for each distinct verdict at its place. ``dead``: those in branches of helpers that
-        this kernel does not take."""
+        """Every access, once for each distinct verdict at its place. ``dead``: those in branches of helpers
+        that this kernel does not take.
+        """
         seen = set()
         for site in self.it.dead_sites if dead else self.it.sites:
             access = self._access(site)
@@ -44,7 +46,7 @@ class Finisher:
                 seen.add(key)
                 yield access
 
-    # -- one access ------------------------------------------------------------------------------------------------
+    # -- one access ------------------------------------------------------------------------------------------
 
     def _access(self, site: RawSite) -> Access:
         self.n.algebra.refuel()
@@ -61,16 +63,20 @@ class Finisher:
         if facts:
             address = self.n.algebra.rebuild(address, facts)
         names: list[str] = []
+        offsets: set[Poly] = set()
         worst: verdicts.Verdict | None = None
         extents = self._extents(node)
         context = verdicts.Context(self.n, extents, lambda a: self.usage.is_size(a.attr), self.render.text)
         descriptor = site.options.get("descriptor")
-        for name, offset in self._roots(node, address, site):
+        for name, offset in self._roots.of(node, address):
             if name not in names:
                 names.append(name)
+            offsets.add(offset)
             if descriptor is not None and descriptor.strides:
                 last = len(node.shape or ()) - 1
-                v = verdicts.judge_descriptor(context, offset, last, self.resolve(self.n(descriptor.strides[-1])))
+                v = verdicts.judge_descriptor(
+                    context, offset, last, self.resolve(self.n(descriptor.strides[-1]))
+                )
             else:
                 v = verdicts.judge(context, offset)
             if node.shape is None and v.pattern not in ("unknown", "gather"):
@@ -78,6 +84,8 @@ class Finisher:
             if worst is None or verdicts.RANK[v.pattern] < verdicts.RANK[worst.pattern]:
                 worst = v
         assert worst is not None
+        if len(offsets) > 1 and "branch" not in worst.notes:
+            worst.notes.append("branch")
         return self._record(site, "|".join(names), worst)
 
     def _truth(self, cond: Node) -> Poly:
@@ -91,7 +99,7 @@ class Finisher:
         return known
 
     def _promises(self) -> dict[Atom, Poly]:
-        """Parameters that an assume or assert holds to be 1 (other promised values do not change a verdict)."""
+        """Parameters that an assume or assert holds to be 1 (others do not change a verdict)."""
         conditions = []
         for cond in self.it.assumed:
             try:
@@ -109,59 +117,7 @@ class Finisher:
                 out[k] = extent
         return out
 
-    # -- root pointer ----------------------------------------------------------------------------------------------
-
-    def _roots(self, node: Node, address: Poly, site: RawSite) -> list[tuple[str, Poly]]:
-        """The root pointers an access may have, each with the offset from it in elements."""
-        lead = leading_param(node, self.usage)
-        out: list[tuple[str, Poly]] = []
-        todo = [address]
-        while todo and len(out) < _MAX_ROOTS:
-            p = todo.pop()
-            root = self._root_atom(p, lead)
-            if root is not None:
-                name = root.attr.name if root.kind == "param" else f"*{self.render.name(root)}"
-                out.append((name, p - Poly({(root,): 1})))
-                continue
-            choice = self._pointer_choice(p)
-            if choice is None:
-                out.append((lead.name if lead is not None else "?", p))
-                continue
-            _, a, b = choice.args
-            todo.extend(self.n.algebra.rebuild(p, {choice: arm}) for arm in (b, a))
-        return out
-
-    def _root_atom(self, p: Poly, lead: object) -> Atom | None:
-        units = [m[0] for m, c in p.terms.items() if len(m) == 1 and c == 1]
-        names = [a for a in units if a.kind == "param" and not a.attr.constexpr and a.attr.pointer is not False]
-        for a in names:
-            if a.attr is lead:
-                return a
-        sure = [a for a in names if a.attr.pointer or not self.usage.is_number(a.attr)]
-        if sure and self._pointer_choice(p) is None:
-            return sure[0]
-        if names and self._pointer_choice(p) is None and lead is None:
-            return names[0]
-        if names or self._pointer_choice(p) is not None:
-            return None
-        loaded = [a for a in units if a.kind in ("load", "data") and a.data and not a.lanes]
-        return loaded[0] if loaded else None
-
-    def _pointer_choice(self, p: Poly) -> Atom | None:
-        """A choice between pointers among the terms of an address."""
-        for m, c in p.terms.items():
-            if len(m) == 1 and c == 1 and m[0].kind == "select":
-                for arm in m[0].args[1:]:
-                    units = [n[0] for n, v in arm.terms.items() if len(n) == 1 and v == 1]
-                    if any(
-                        (a.kind == "param" and not a.attr.constexpr and not self.usage.is_number(a.attr))
-                        or (a.kind == "select" and self._pointer_choice(arm) is not None)
-                        for a in units
-                    ):
-                        return m[0]
-        return None
-
-    # -- the record ------------------------------------------------------------------------------------------------
+    # -- the record ------------------------------------------------------------------------------------------
 
     def _record(self, site: RawSite, pointer: str, v: verdicts.Verdict) -> Access:
         offset = v.offset if v.offset is not None else ZERO
@@ -196,6 +152,8 @@ class Finisher:
             reused=reused,
             scalar_owner=owner,
             extents=tuple(p.constant for p in shape),
+            base_id=self._bases.setdefault(Poly({m: c for m, c in offset.terms.items() if m}), len(self._bases)),
+            start=offset.terms.get((), 0),
             box=boxes.box_of(self.n, self.resolve, self.render, site),
             site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
         )
@@ -216,7 +174,9 @@ class Finisher:
         """The part of the offset that varies along the lane axis."""
         if axis is None:
             return None
-        return self.render.text(Poly({m: c for m, c in offset.terms.items() if any(axis in a.lanes for a in m)}))
+        return self.render.text(
+            Poly({m: c for m, c in offset.terms.items() if any(axis in a.lanes for a in m)})
+        )
 
     def _unknown(self, site: RawSite, reason: str) -> Access:
         return self._record(site, "?", verdicts.Verdict("unknown", reason=reason))

@@ -1,4 +1,4 @@
-"""Finds ``@triton.jit`` functions that a kernel calls and another file defines. Files are read, never imported."""
+"""Finds ``@triton.jit`` functions that a kernel calls and another file defines, by reading that file."""
 
 from __future__ import annotations
 

@@ -11,7 +11,9 @@ from coalesce_lint.index.nodes import Loop, Node
 
 @dataclass(eq=False)
 class RawSite:
-    """``address`` holds the root pointer and the offset in elements; ``guards`` the branch conditions around it."""
+    """``address`` holds the root pointer and the offset in elements; ``guards`` the branch conditions around
+    it.
+    """
 
     op: str
     place: Place

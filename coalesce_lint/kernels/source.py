@@ -1,7 +1,7 @@
 """Finds the kernels of a file, its names for ``triton.language``, its constants and imports.
 
-``ast`` is twenty times faster than libcst and says where the kernels are and at which place each call stands; libcst
-parses only the text of the kernels that are read.
+``ast`` is twenty times faster than libcst and says where the kernels are and at which place each call stands;
+libcst parses only the text of the kernels that are read.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import Any
 
 import libcst as cst
 
+from coalesce_lint.kernels.words import words
+
 #: Packages whose ``.jit`` is not Triton's.
-_OTHER_JITS = frozenset(
-    "numba nb jax torch tf cuda njit ti warp wp taichi cute cutlass flydsl flyc tilelang mlir pallas".split()
+_OTHER_JITS = words(
+    "numba nb jax torch tf cuda njit ti warp wp taichi cute cutlass flydsl flyc tilelang mlir pallas"
 )
 #: Names by which code calls the language without an import that says so.
 LANGUAGE_NAMES = frozenset(("tl", "ttgl", "gl", "tlx", "tle"))
@@ -33,7 +35,9 @@ class Parameter:
 
 @dataclass(eq=False)
 class Function:
-    """A function that Triton compiles. ``static`` marks a ``constexpr_function``, run by Python at compile time."""
+    """A function that Triton compiles. ``static`` marks a ``constexpr_function``, run by Python at compile
+    time.
+    """
 
     name: str
     module: Module
@@ -53,7 +57,9 @@ class Function:
         lines = self.module.lines[first - 1 : self.node.end_lineno]
         indent = len(lines[0]) - len(lines[0].lstrip())
         text = "".join(lines)
-        module = cst.parse_module(("if 1:\n" if indent else "") + text + ("" if text.endswith("\n") else "\n"))
+        module = cst.parse_module(
+            ("if 1:\n" if indent else "") + text + ("" if text.endswith("\n") else "\n")
+        )
         body: Any = module.body[0]
         if isinstance(body, cst.If):
             body = body.body.body[0]
@@ -64,8 +70,9 @@ class Function:
     def places(self) -> dict[int, tuple[int, int, int, int]]:
         """Line, column, end line and end column of each call and loop, by ``id`` of its libcst node.
 
-        Both trees list the calls in the order of their closing parentheses and the loops in the order of their
-        heads, so the k-th of one is the k-th of the other; libcst's own position pass costs more than parsing.
+        Both trees list the calls in the order of their closing parentheses and the loops in the order of
+        their heads, so the k-th of one is the k-th of the other; libcst's own position pass costs more than
+        parsing.
         """
         nodes = [n for stmt in self.node.body for n in ast.walk(stmt)]
         calls = [n for n in nodes if isinstance(n, ast.Call)]
@@ -75,7 +82,10 @@ class Function:
         found_calls, found_loops = _calls_and_loops(self.tree.body)
         if len(found_calls) != len(calls) or len(found_loops) != len(loops):
             return {}
-        pairs: list[tuple[Any, Any]] = [*zip(found_calls, calls, strict=True), *zip(found_loops, loops, strict=True)]
+        pairs: list[tuple[Any, Any]] = [
+            *zip(found_calls, calls, strict=True),
+            *zip(found_loops, loops, strict=True),
+        ]
         return {id(c): (a.lineno, a.col_offset, a.end_lineno, a.end_col_offset) for c, a in pairs}
 
 
@@ -97,7 +107,9 @@ class Module:
 
 
 def read_module(text: str, path: str) -> Module:
-    """The module of a source text. Raises SyntaxError, ValueError (null bytes), RecursionError or MemoryError."""
+    """The module of a source text. Raises SyntaxError, ValueError (null bytes), RecursionError or
+    MemoryError.
+    """
     tree = ast.parse(text)
     module = Module(path, text)
     _collect(tree, module)
@@ -110,11 +122,15 @@ def _collect(tree: ast.Module, module: Module) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for a in node.names:
-                module.imports[a.asname or a.name.split(".")[0]] = a.name if a.asname else a.name.split(".")[0]
+                module.imports[a.asname or a.name.split(".")[0]] = (
+                    a.name if a.asname else a.name.split(".")[0]
+                )
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             for a in node.names:
-                module.imports[a.asname or a.name] = f"{base}.{a.name}" if not base.endswith(".") else base + a.name
+                module.imports[a.asname or a.name] = (
+                    f"{base}.{a.name}" if not base.endswith(".") else base + a.name
+                )
         elif isinstance(node, ast.FunctionDef):
             functions.append(node)
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
@@ -211,7 +227,8 @@ def _parameters(args: ast.arguments) -> list[Parameter]:
     if args.vararg:
         out.append(Parameter(args.vararg.arg, "", None, True))
     out += [
-        Parameter(a.arg, _text(a.annotation), d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+        Parameter(a.arg, _text(a.annotation), d)
+        for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True)
     ]
     return out
 
@@ -220,9 +237,13 @@ def _text(annotation: ast.expr | None) -> str:
     return ast.unparse(annotation) if annotation is not None else ""
 
 
-_SKIP = ("whitespace", "lpar", "rpar", "comma", "lines_after", "leading_lines", "header", "footer", "semicolon", "equal",
-         "operator", "colon", "lbracket", "rbracket", "lbrace", "rbrace", "asname", "async", "indent", "dot",
-         "annotation", "star", "first_colon", "second_colon", "trailing")  # fmt: skip
+_SKIP = tuple(
+    words(
+        "whitespace lpar rpar comma lines_after leading_lines header footer semicolon equal operator colon "
+        "lbracket rbracket lbrace rbrace asname async indent dot annotation star first_colon second_colon "
+        "trailing"
+    )
+)
 _fields: dict[type, tuple[str, ...]] = {}
 _LEAVES = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Pass, cst.Break, cst.Continue)
 
@@ -245,7 +266,7 @@ def _fields_of(kind: type) -> tuple[str, ...]:
 
 
 def _calls_and_loops(root: cst.CSTNode) -> tuple[list[cst.Call], list[Any]]:
-    """The calls under ``root`` in the order in which they end in the text, the loops in that of their heads."""
+    """The calls under ``root`` in the order in which they end in the text, the loops by their heads."""
     out: list[cst.Call] = []
     loops: list[Any] = []
     stack: list[tuple[Any, bool]] = [(root, False)]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
-from coalesce_lint.index.nodes import Node
+from coalesce_lint.index.nodes import Node, const
+from coalesce_lint.kernels.reading import Reading
 from coalesce_lint.kernels.values import BlockPtr, Bound, Desc, DType, Tup, Value
-
-if TYPE_CHECKING:
-    from coalesce_lint.kernels.expressions import Expressions
+from coalesce_lint.kernels.words import words
 
 
-def index(it: Expressions, value: Node, parts: list[Any]) -> Value:
+def index(it: Reading, value: Node, parts: list[Any]) -> Value:
     """``x[:, None]`` and its kin: new axes of extent 1."""
     kinds: list[str] = []
     for part in parts:
@@ -45,7 +44,7 @@ def index(it: Expressions, value: Node, parts: list[Any]) -> Value:
     return out
 
 
-def unknown_tile(it: Expressions, value: Node, rank: int) -> Node:
+def unknown_tile(it: Reading, value: Node, rank: int) -> Node:
     """A tile of this rank of which nothing else is known (an argument of an unknown caller)."""
     reason = value.attr if value.op == "opaque" else f"tile passed by an unknown caller ({value.attr})"
     if value.op not in ("opaque", "param"):
@@ -58,7 +57,7 @@ def unknown_tile(it: Expressions, value: Node, rank: int) -> Node:
     return known[key]
 
 
-def expand(it: Expressions, value: Node, axis: int) -> Node:
+def expand(it: Reading, value: Node, axis: int) -> Node:
     """A new axis of extent 1 at ``axis``."""
     if value.shape is None:
         return it.build.make("expand", (value,), axis, None, value.type)
@@ -66,7 +65,7 @@ def expand(it: Expressions, value: Node, axis: int) -> Node:
     return it.build.make("expand", (value,), axis, shape, value.type)
 
 
-def permute(it: Expressions, value: Node, order: list[int] | None) -> Node:
+def permute(it: Reading, value: Node, order: list[int] | None) -> Node:
     """Axis k of the result is axis order[k] of the value; None reverses the last two axes."""
     if value.shape is None:
         return it.build.opaque("transpose of unknown rank", value, shape=None)
@@ -79,7 +78,7 @@ def permute(it: Expressions, value: Node, order: list[int] | None) -> Node:
     return it.build.make("trans", (value,), tuple(order), tuple(value.shape[k] for k in order), value.type)
 
 
-def reshape(it: Expressions, value: Node, shape: tuple[Any, ...] | None) -> Node:
+def reshape(it: Reading, value: Node, shape: tuple[Any, ...] | None) -> Node:
     if shape is None:
         return it.build.opaque("reshape", value, shape=None)
     if value.shape == ():
@@ -100,16 +99,16 @@ def _completed(old: tuple[Any, ...] | None, new: tuple[Any, ...]) -> tuple[Any, 
     return tuple(total // known if d == -1 and known else d for d in new)
 
 
-def attribute(it: Expressions, base: Value, name: str) -> Value:
+def attribute(it: Reading, base: Value, name: str) -> Value:
     """An attribute of a tile, a descriptor or a parameter."""
     if name in ("dtype", "type", "element_ty", "scalar"):
         return DType()
     if isinstance(base, Desc) and name in ("shape", "strides", "block_shape"):
         values = {"shape": base.shape, "strides": base.strides, "block_shape": base.block}[name]
-        return Tup([v if isinstance(v, Node) else _const(v) for v in values])
+        return Tup([v if isinstance(v, Node) else const(v) for v in values])
     if isinstance(base, Node):
         if name == "shape" and base.shape:
-            return Tup([d if isinstance(d, Node) else _const(d) for d in base.shape])
+            return Tup([d if isinstance(d, Node) else const(d) for d in base.shape])
         if name == "T":
             return permute(it, base, None)
         if name == "value" and base.op != "opaque":
@@ -123,15 +122,10 @@ def attribute(it: Expressions, base: Value, name: str) -> Value:
     return Bound(base, name)
 
 
-def _const(value: Any) -> Node:
-    from coalesce_lint.index.nodes import const
-
-    return const(value)
-
-
-METHODS = frozenset(
-    "to cast trans permute reshape view ravel broadcast_to expand_dims sum max min argmax argmin cumsum cumprod "
-    "sort flip split item abs load store gather scatter advance logical_and logical_or atomic_add atomic_max "
-    "atomic_min atomic_and atomic_or atomic_xor exp log sqrt sigmoid associative_scan reduce gather bitcast "
-    "slice index permute __add__ get_layout mul add sub floordiv mod".split()
+METHODS = words(
+    "to cast trans permute reshape view ravel broadcast_to expand_dims sum max min argmax argmin cumsum "
+    "cumprod sort flip split item abs load store gather scatter advance logical_and logical_or "
+    "atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor exp log sqrt sigmoid "
+    "associative_scan reduce gather bitcast slice index permute __add__ get_layout mul add sub floordiv "
+    "mod"
 )

@@ -8,7 +8,9 @@ from coalesce_lint.index.nodes import Node, Param
 
 _STRIDE = re.compile("stride", re.IGNORECASE)
 _POINTER = re.compile(r"ptr|pointer|_p$|^p_", re.IGNORECASE)
-_ARITHMETIC = frozenset(("add", "sub", "mul", "neg", "cast", "expand", "broadcast", "min", "max", "hint", "div", "mod"))
+_ARITHMETIC = frozenset(
+    ("add", "sub", "mul", "neg", "cast", "expand", "broadcast", "min", "max", "hint", "div", "mod")
+)
 _INDEX = frozenset(("arange", "pid", "loopvar", "iter", "carried"))
 _ADDITIVE = frozenset(("add", "sub", "cast", "expand", "broadcast", "hint", "trans", "reshape", "carried"))
 
@@ -23,8 +25,9 @@ class Usage:
         self._numbers: set[Param] | None = None
 
     def is_size(self, p: Param) -> bool:
-        """True where the parameter is a bound (compared with an index, in range, cdiv, //, %) or part of a product
-        of sizes. A bare multiplier is not: it is a stride argument."""
+        """True where the parameter is a bound (compared with an index, in range, cdiv, //, %) or part of a
+        product of sizes. A bare multiplier is not: it is a stride argument.
+        """
         if self._sizes is None:
             self._sizes = self._find_sizes()
         return p in self._sizes
@@ -40,8 +43,9 @@ class Usage:
         return p in self._numbers
 
     def leaves(self, node: Node) -> tuple[frozenset[Param], bool]:
-        """The parameters that ``node`` is made of by arithmetic, and whether it holds an index (lane, program id,
-        loop variable)."""
+        """The parameters that ``node`` is made of by arithmetic, and whether it holds an index (lane, program
+        id, loop variable).
+        """
         known = self._leaves.get(id(node))
         if known is not None:
             return known

@@ -1,0 +1,87 @@
+"""Calls in expressions: the called value, its arguments, and ``range``."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from coalesce_lint.access import Place
+from coalesce_lint.index.nodes import Node, const
+from coalesce_lint.kernels import language
+from coalesce_lint.kernels.reading import Reading
+from coalesce_lint.kernels.values import Arguments, Bound, Fn, Lambda, Ref, Tup, Value
+
+
+class Calls(Reading):
+    """The values of calls."""
+
+    def call(self, node: cst.Call) -> Value:
+        func = self.expr(node.func)
+        args = self.arguments(node)
+        at = self.frame.function.places.get(id(node))
+        path = self.frame.function.module.path
+        place = Place(path, *at) if at else Place(path, self.frame.function.line, 0)
+        self.build.pos = (path, place.line, place.column)
+        return self.apply(func, args, place)
+
+    def apply(self, func: Value, args: Arguments, place: Place) -> Value:
+        if isinstance(func, Fn):
+            return self.inline(func.function, args, place)
+        if isinstance(func, Ref):
+            return language.call(self, func, args, place)
+        if isinstance(func, Bound):
+            return language.call_method(self, func, args, place)
+        if isinstance(func, Lambda) and self.lambda_depth < 8:
+            return self.call_lambda(func, args)
+        numbers = [a for a in args.positional if isinstance(a, Node)]
+        if isinstance(func, Node) and func.op == "param":
+            return self.build.opaque(f"call of the function argument {func.attr.name}", *numbers, shape=None)
+        return self.build.opaque("call of a value that is not known", *numbers, shape=None)
+
+    def call_lambda(self, func: Lambda, args: Arguments) -> Value:
+        env = dict(func.env)
+        for k, name in enumerate(func.params):
+            env[name] = args.get(k, name, const(None))
+        saved, self.frame.env = self.frame.env, env
+        self.lambda_depth += 1
+        try:
+            if isinstance(func.body, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+                return self.build.opaque("nested function", shape=None)
+            return self.expr(func.body)
+        finally:
+            self.lambda_depth -= 1
+            self.frame.env = saved
+
+    def arguments(self, node: cst.Call) -> Arguments:
+        out = Arguments([], {}, False, node)
+        for a in node.args:
+            if a.star == "" and a.keyword is None:
+                out.positional.append(self.expr(a.value))
+            elif a.keyword is not None:
+                out.keywords[a.keyword.value] = self.expr(a.value)
+            else:
+                value = self.expr(a.value)
+                if a.star == "*" and isinstance(value, Tup):
+                    out.positional.extend(value.items)
+                else:
+                    out.starred = True
+        return out
+
+    def range_bounds(self, node: cst.Call) -> tuple[Node, Node, Node] | None:
+        """Start, stop and step of a ``range`` in any spelling; None for other iterables."""
+        name = (
+            node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "")
+        )
+        if not isinstance(name, str) or not name.endswith("range"):
+            return None
+        args = self.arguments(node)
+        p = [self.number(x) for x in args.positional[:3]]
+        named = [args.keywords.get(k) for k in ("arg1", "arg2", "step")]
+        for k, v in enumerate(named):
+            if v is not None and k == len(p):
+                p.append(self.number(v))
+        if not p:
+            return None
+        step = args.keywords.get("step")
+        if len(p) == 1:
+            return const(0), p[0], self.number(step) if step is not None else const(1)
+        return p[0], p[1], p[2] if len(p) > 2 else const(1)
