@@ -49,7 +49,8 @@ class Box:
     """What a block pointer or a descriptor says of its tensor and tile, one entry a dimension.
 
     Texts are expressions in elements; ``*_values`` the same as numbers, None where they are not numbers.
-    ``fits`` is True for a dimension that no tile can cross the edge of: its size is proved a multiple of the block.
+    ``fits`` is True for a dimension that no tile can cross the edge of: its size is proved a multiple of the
+    block.
     """
 
     kind: str  #: "block_ptr" or "descriptor"
@@ -88,8 +89,9 @@ class Cost:
 class Site:
     """What the interpreter found at one access, before any verdict. Never serialized.
 
-    ``address`` is the offset in elements with the root pointer inside it as a ``param`` node; ``guards`` are the
-    branch conditions that hold here; ``related`` names the places of the aranges and assignments it came from.
+    ``address`` is the offset in elements with the root pointer inside it as a ``param`` node; ``guards`` are
+    the branch conditions that hold here; ``related`` names the places of the aranges and assignments it came
+    from.
     """
 
     address: Node
@@ -164,7 +166,6 @@ class Access:
             "launches": self.launches,
             "cost": vars(self.cost) if self.cost else None,
         }
-
 
     def __getstate__(self) -> dict[str, Any]:
         """For worker processes: texts written out, the expression graph left behind."""

@@ -36,7 +36,9 @@ def analyze_text(
     try:
         module = read_module(text, path)
     except SyntaxError as e:
-        report.errors.append(FileError(path, e.lineno or 1, e.msg or "invalid syntax", max((e.offset or 1) - 1, 0)))
+        report.errors.append(
+            FileError(path, e.lineno or 1, e.msg or "invalid syntax", max((e.offset or 1) - 1, 0))
+        )
         return report
     except (ValueError, RecursionError, MemoryError) as e:
         report.errors.append(FileError(path, 1, _plain(e)))
@@ -118,14 +120,18 @@ def _at(access: Access) -> tuple[str, int, int]:
 
 
 def _entry_points(module: Module) -> list[Function]:
-    """The functions that are launched: those that no other kernel of the file calls, and those seen in ``f[grid]``."""
+    """The functions that are launched: those that no other kernel of the file calls, and those seen in
+    ``f[grid]``.
+    """
     called: set[str] = set()
     for fn in module.all_functions:
         for node in ast.walk(fn.node):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id != fn.name:
                 called.add(node.func.id)
             elif isinstance(node, ast.Call):
-                called.update(a.id for a in [*node.args, *(k.value for k in node.keywords)] if isinstance(a, ast.Name))
+                called.update(
+                    a.id for a in [*node.args, *(k.value for k in node.keywords)] if isinstance(a, ast.Name)
+                )
     return [
         f
         for f in module.all_functions
