@@ -16,6 +16,7 @@ pytest.importorskip("torch")
 
 from coalesce_lint.hardware.linear_layout import LinearLayout, blocked, sliced
 from coalesce_lint.hardware.programs import program_weights
+from coalesce_lint.pins import make_pins
 from coalesce_lint.verify.compiled import Prediction, compile_kernels, predict
 from coalesce_lint.verify.request import Request, parse_pointer
 from coalesce_lint.verify.sass import apply_sass, tag_ptx
@@ -212,6 +213,13 @@ def test_pointers_are_read_with_their_alignment() -> None:
     assert parse_pointer(7) is None
     with pytest.raises(ValueError, match="fp99"):
         parse_pointer("*fp99")
+
+
+def test_a_request_from_pins() -> None:
+    pins = make_pins(["x=*bf16:8", "n=7", "BLOCK=64"], "4,2", 8, "3.6", "sm80")
+    made = Request.from_pins("k.py", "k", pins, programs=8)
+    assert made.arguments == {"x": "*bf16:8", "n": 7, "BLOCK": 64}
+    assert (made.grid, made.num_warps, made.arch, made.programs) == ((4, 2), 8, 80, 8)
 
 
 def test_programs_stand_for_the_grid() -> None:

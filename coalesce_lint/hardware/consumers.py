@@ -7,6 +7,8 @@ that it is loaded in the layout that its consumer wants, without a conversion.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from coalesce_lint.hardware.analysis import Analysis, Unresolved
 from coalesce_lint.hardware.graph import walk
 from coalesce_lint.hardware.layout import MemoryOp, default_layout
@@ -37,6 +39,13 @@ class Relayout:
         self.settled: set[int] = set()
         self.loops: set[int] = set()
         self.memo: dict[int, LinearLayout | None] = {}
+        self.uses = Counter(
+            id(node)
+            for op in ops
+            if op.origin.site.value is not None
+            for node in walk([op.origin.site.value])
+            if node.op == "load"
+        )
 
     def anchored(self, op: MemoryOp) -> bool:
         """True for operations that keep their layout (``isLayoutAnchor``)."""
@@ -151,7 +160,8 @@ class Relayout:
         site = op.origin.site
         for node in (site.address, site.mask, site.value if op.kind != "load" else None):
             if isinstance(node, Node):
-                if node is site.value and self.duplicates(node, layout):
+                if node is site.value and self.costly(node):
+                    self._operand(node, default_layout(op.shape, self.analysis.launch.num_warps), op.shape)
                     continue
                 hoisted = node is site.value and self.hoists(node, layout)
                 saved = self.memo
@@ -160,24 +170,23 @@ class Relayout:
                 self._operand(node, layout, op.shape)
                 self.memo = saved
 
-    def duplicates(self, value: Node, layout: LinearLayout | None) -> bool:
+    def costly(self, value: Node) -> bool:
         """True where computing ``value`` once more in another layout costs more than converting it.
 
         Models the costs of ``backwardRematerialization``, in eighths of a cycle a byte: 8 for what is
         loaded, 1 for what is computed, against 32 for a conversion (of at least 32 elements of 4 bytes).
+        Only values with several uses cost anything: others are moved, not repeated.
         """
         loads: list[MemoryOp] = []
-        work = 0
+        work = uses = 0
         for node in walk([value]):
             op = self.by_address.get(id(node.args[0])) if node.op == "load" else None
             if op is not None and op.layout is not None:
                 loads.append(op)
+                uses = max(uses, self.uses[id(node)])
             elif node.op in _ELEMENTWISE and node.shape:
                 work += 1
-        again = [
-            op for op in loads if id(op) in self.settled and op.layout != layout and layout not in op.copies
-        ]
-        if not again or any(self.anchored(op) for op in loads):
+        if uses < 2 or any(self.anchored(op) for op in loads):
             return False
         elements = max(op.elements for op in loads)
         cost = sum(8 * op.elements * op.element_bytes for op in loads) + 4 * work * elements
@@ -189,6 +198,8 @@ class Relayout:
         Models ``hoistConvertOnTopOfExtOrBroadcast``: converting before a value gets wider moves fewer
         bytes; all that is computed after the cast is then computed in the store's layout.
         """
+        if not self.analysis.launch.profile.hoists:
+            return False
         own = self.forward(value)
         return own is not None and own != wanted and self._conversions(value) == 1
 

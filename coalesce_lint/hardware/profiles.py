@@ -14,6 +14,7 @@ class Profile:
     the last. ``reshape_keeps``: contiguity and constancy survive ``tl.reshape`` where the axis is split at
     its fast end. ``global_divisibility``: divisibility of an axis without contiguity holds for all axes.
     ``atomics_limit``: an atomic's elements a thread are limited to what one atomic instruction takes.
+    ``hoists``: a store's conversion moves up to the widening cast of a load.
     ``clamps_divisibility``: a sum's divisibility is cut to its own contiguity where an operand's run was
     longer.
     """
@@ -24,6 +25,7 @@ class Profile:
     global_divisibility: bool
     clamps_divisibility: bool
     atomics_limit: bool
+    hoists: bool
 
 
 PROFILES = {
@@ -36,6 +38,7 @@ PROFILES = {
             global_divisibility=False,
             clamps_divisibility=False,
             atomics_limit=False,
+            hoists=True,
         ),
         Profile(
             "3.9",
@@ -44,6 +47,7 @@ PROFILES = {
             global_divisibility=True,
             clamps_divisibility=True,
             atomics_limit=True,
+            hoists=False,
         ),
     )
 }

@@ -53,6 +53,24 @@ class Request:
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    @classmethod
+    def from_pins(cls, path: str, kernel: str, pins: Any, **more: Any) -> Request:
+        """The request of a launch pinned on the command line (``pins.Pins``)."""
+        arguments = {
+            name: f"*{value.type}:{value.alignment}" if hasattr(value, "element_bytes") else value
+            for name, value in pins.args.items()
+        }
+        digits = "".join(c for c in pins.arch or "" if c.isdigit())
+        return cls(
+            path,
+            kernel,
+            arguments,
+            pins.grid or (1,),
+            num_warps=pins.num_warps,
+            arch=int(digits) if digits else 90,
+            **more,
+        )
+
 
 def parse_pointer(value: Any) -> tuple[str, int] | None:
     """Element type and alignment in bytes of a pointer argument such as "*fp16:4"; None where it is not one.
