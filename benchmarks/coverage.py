@@ -2,8 +2,9 @@
 
     python benchmarks/coverage.py CORPUS [NAME ...] [--jobs N] [--list REASON] [--json FILE]
 
-CORPUS holds one folder a repository; NAME keeps those whose name contains it. Run it before and after a change of the
-engine: coverage is the share of the accesses that vary by lane and have a verdict other than ``unknown``.
+CORPUS holds one folder a repository; NAME keeps those whose name contains it. Run it before and after a
+change of the engine: coverage is the share of the accesses that vary by lane and have a verdict other than
+``unknown``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,13 @@ def one_file(path: str) -> dict:
         out["kernels"] = len(report.kernels)
         out["errors"] = [e.message for e in report.errors]
         out["accesses"] = [
-            (a.place.path, a.place.line, a.place.column, a.pattern, a.reason if a.pattern == "unknown" else None)
+            (
+                a.place.path,
+                a.place.line,
+                a.place.column,
+                a.pattern,
+                a.reason if a.pattern == "unknown" else None,
+            )
             for k in report.kernels
             for a in k.accesses
         ]
@@ -49,11 +56,15 @@ def reason_class(reason: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("corpus", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--list", default=None, help="print the places of unknowns whose reason contains this")
+    parser.add_argument(
+        "--list", default=None, help="print the places of unknowns whose reason contains this"
+    )
     parser.add_argument("--json", type=pathlib.Path, default=None)
     parser.add_argument("--limit", type=int, default=0, help="at most so many files a repository")
     args = parser.parse_args()
@@ -63,7 +74,9 @@ def main() -> None:
     for repo in sorted(p for p in args.corpus.iterdir() if p.is_dir()):
         if args.names and not any(n in repo.name for n in args.names):
             continue
-        files = [str(p) for p in sorted(repo.rglob("*.py")) if p.is_file() and RELEVANT.search(p.read_bytes())]
+        files = [
+            str(p) for p in sorted(repo.rglob("*.py")) if p.is_file() and RELEVANT.search(p.read_bytes())
+        ]
         if args.limit:
             files = files[:: max(1, len(files) // args.limit)]
         with multiprocessing.Pool(args.jobs) as pool:
@@ -92,13 +105,17 @@ def main() -> None:
         share = 100 * (1 - counts["unknown"] / varying) if varying else 100.0
         kernels = sum(r["kernels"] for r in results)
         seconds = sum(r["seconds"] for r in results)
-        print(f"{repo.name}: {len(files)} files, {kernels} kernels, {dict(counts)}; decided {share:.1f}%; {seconds:.1f} s")
+        print(
+            f"{repo.name}: {len(files)} files, {kernels} kernels, {dict(counts)}; decided {share:.1f}%; {seconds:.1f} s"
+        )
         for reason, count in reasons.most_common(10):
             print(f"    {count:5d} {reason}   e.g. {worst[reason]}")
         summary[repo.name] = {"files": len(files), "kernels": kernels, **counts, "decided": round(share, 2),
                               "reasons": dict(reasons.most_common(10))}  # fmt: skip
     varying = sum(total[p] for p in ("strided", "unknown", "gather", "parametric", "contiguous"))
-    print(f"all: {dict(total)}; decided {100 * (1 - total['unknown'] / max(varying, 1)):.1f}% of {varying} lane-varying")
+    print(
+        f"all: {dict(total)}; decided {100 * (1 - total['unknown'] / max(varying, 1)):.1f}% of {varying} lane-varying"
+    )
     slow.sort(reverse=True)
     p99 = slow[len(slow) // 100][0] if slow else 0
     print(f"p99 of files {p99:.2f} s; peak memory {max((s[2] for s in slow), default=0):.0f} MB; slowest:")

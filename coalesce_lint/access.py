@@ -130,7 +130,9 @@ class Access:
     cost: Cost | None = None
     box: Box | None = None
     element_bytes: int | None = None  #: where the source or the launch says
-    guarded: tuple[str, ...] = ()  #: the branch conditions around the access, as text
+    #: Accesses of a kernel with the same ``base_id`` have offsets that differ only by the number ``start``.
+    base_id: int | None = None
+    start: int = 0
     site: Site | None = None
 
     @property

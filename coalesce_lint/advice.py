@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from coalesce_lint.access import Access, Kernel
 from coalesce_lint.lanes import WARP, positions
+from coalesce_lint.siblings import interleaved
 
 USUAL_EXTENT = 64
 USUAL_TURNS = 64
@@ -24,18 +25,29 @@ SECTOR_ELEMENTS = 8
 def strided_accesses(kernel: Kernel, wanted: Callable[[Access], bool]) -> Iterator[Access]:
     """The ``wanted`` strided accesses of ``kernel`` whose repair can matter to it.
 
-    Not where fewer than a warp of lanes have addresses of their own, not where the lanes of a warp lie in no
+    Not loads that fill each other's gaps (CL105) and steps that are loaded values;
+    not where fewer than a warp of lanes have addresses of their own, not where the lanes of a warp lie in no
     more sectors than neighbouring elements would (shuffled within the warp, or sharing elements), and not
     where the access touches at most an eighth of the sectors of the kernel's heaviest access: a strided row
     of scales beside a tile, or a small table read once before the loop that does the work.
     """
-    strided = [a for a in kernel.accesses if a.pattern == "strided" and wanted(a)]
+    grouped = interleaved(kernel)
+    strided = [
+        a
+        for a in kernel.accesses
+        if a.pattern == "strided" and wanted(a) and id(a) not in grouped and not _stride_loaded(a)
+    ]
     if not strided:
         return
     heaviest = max(_sectors(a) for a in kernel.accesses)
     for access in strided:
         if _lanes(access, unknown=WARP) >= WARP and _sectors(access) * 8 > heaviest and not _dense(access):
             yield access
+
+
+def _stride_loaded(access: Access) -> bool:
+    """Whether the step is read from memory: it may well be 1, so there is nothing to act on."""
+    return "loaded" in (access.lane_stride or "")
 
 
 def _dense(access: Access) -> bool:

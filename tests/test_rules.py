@@ -60,7 +60,7 @@ def test_the_example_is_flagged_and_what_to_use_instead_is_not(rule, tmp_path):
     bad.write_text(block(rule, "Example"))
     good.write_text(block(rule, "Use instead"))
     told = run("--isolated", "--select", rule.code, bad)
-    assert told.returncode == 1, told.stderr
+    assert told.returncode == (0 if rule.severity == "info" else 1), told.stderr
     assert {line.split()[1] for line in told.stdout.splitlines()} == {rule.code}
     told = run("--isolated", "--select", "CL", good)
     assert (told.returncode, told.stdout) == (0, ""), told.stderr
@@ -230,7 +230,7 @@ def test_rule_pages_on_the_command_line():
     assert told.returncode == 0
     assert told.stdout.startswith("# CL101 strided-load (warning, on by default)\n")
     assert all(f"## {h}\n" in told.stdout for h in HEADINGS)
-    assert run("rule", "CL10").stdout.count("## Evidence") == 4
+    assert run("rule", "CL10").stdout.count("## Evidence") == sum(code.startswith("CL10") for code in RULES)
 
 
 def test_the_list_of_rules():
