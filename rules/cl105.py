@@ -76,8 +76,8 @@ class InterleavedLoads(Rule):
             others = [(a.place, "loads another part") for a in group[1:]]
             yield self.finding(
                 first,
-                f"{len(group)} loads of {first.pointer} take every {parts} elements along axis {first.lane_axis} and "
-                f"together all of them: L1 answers the repeated look-ups; one tile of {parts} neighbours, taken apart "
-                f"with tl.split, needs fewer",
+                f"{len(group)} loads of {first.pointer} step by {parts} elements along axis {first.lane_axis} "
+                f"and together take all of them: L1 answers the repeated look-ups; one tile of {parts} "
+                f"neighbours, taken apart with tl.split, needs fewer",
                 related=others,
             )

@@ -19,8 +19,8 @@ REASON = "loop-carried value"
 class Resolver:
     """Replaces the carried atoms of polynomials; remembers what each became.
 
-    A carried value is worked out in terms of the carried values of the loops around its own, so that the outermost
-    loop can be solved with those inside it already known.
+    A carried value is worked out in terms of the carried values of the loops around its own, so that the
+    outermost loop can be solved with those inside it already known.
     """
 
     def __init__(self, normalizer: Normalizer) -> None:

@@ -99,6 +99,8 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     direct = exact_quotient(s, c)
     if direct is not None:
         return Steps("regular", direct, inner.repeat, inner.jumps)
+    if any(j.wrap is None for j in inner.jumps):
+        return unknown(IRREGULAR)  # where the rows end moves with the quotient
     sign = -1 if all(v < 0 for v in s.terms.values()) else 1
     per = exact_quotient(c, s.scale(sign))
     if per is None:

@@ -118,10 +118,13 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
         worst.notes.append("clamp")
     elif len(differing) > 1:
         worst.notes.append("branch")
-    for axis in lanewise:
-        # along these axes the other lanes may take another step
-        if axis in worst.strides and (axis != worst.lane_axis or len(differing) > 1):
-            worst.strides[axis] = steps.unknown(choices.LANEWISE)
+    for axis, found in worst.strides.items():
+        alike = len({v.strides[axis].stride for v in verdicts if axis in v.strides}) <= 1
+        if (axis in lanewise and (axis != worst.lane_axis or len(differing) > 1)) or not (
+            alike or axis == worst.lane_axis
+        ):
+            # other lanes or other branches take another step along this axis
+            worst.strides[axis] = steps.unknown(choices.LANEWISE) if found.kind != "gather" else found
     if worst.pattern == "uniform" and lanewise and len({a.offset for a in options}) > 1:
         return replace(worst, pattern="unknown", reason=choices.LANEWISE)
     return worst
