@@ -34,6 +34,7 @@ class Steps:
     jumps: list[Jump] = field(default_factory=list)
     reason: str | None = None
     compaction: bool = False
+    turned: bool = False  #: a truncated division may change its sign once along the axis
 
     @property
     def run(self) -> Poly | None:
@@ -98,7 +99,7 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     s = inner.stride
     direct = exact_quotient(s, c)
     if direct is not None:
-        return Steps("regular", direct, inner.repeat, inner.jumps)
+        return Steps("regular", direct, inner.repeat, inner.jumps, turned=inner.turned)
     if any(j.wrap is None for j in inner.jumps):
         return unknown(IRREGULAR)  # where the rows end moves with the quotient
     sign = -1 if all(v < 0 for v in s.terms.values()) else 1
@@ -107,7 +108,7 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
         if not _clearly_less(n, s.scale(sign), c):
             return unknown(IRREGULAR)
         return Steps("irregular", number(sign), n.algebra.div(c, s.scale(sign), "floor"), inner.jumps)
-    return Steps("regular", number(sign), inner.repeat * per, inner.jumps)
+    return Steps("regular", number(sign), inner.repeat * per, inner.jumps, turned=inner.turned)
 
 
 def _clearly_less(n: Normalizer, s: Poly, c: Poly) -> bool:
@@ -131,7 +132,7 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
         if steps.kind != "regular":
             return steps
         varies = True
-        turned = turned or atom.attr == "trunc"  # the remainder changes its sign with the dividend
+        turned = turned or steps.turned or atom.attr == "trunc"  # the remainder changes its sign with the dividend
         jumps += steps.jumps
         if steps.repeat == ONE:
             stride = stride + factor * steps.stride
@@ -152,10 +153,12 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
     if stride.terms:
         for repeat, step, modulus in repeats:
             jumps.append(Jump(repeat, _wrapped(stride, repeat, step, modulus)))
-        return Steps("regular", stride, ONE, _merged(jumps))
+        return Steps("regular", stride, ONE, _merged(jumps), turned=turned)
     if not repeats:
         return Steps("none") if not (jumps or turned) else unknown("the steps cancel")
-    return _finest(n, repeats, jumps)
+    found = _finest(n, repeats, jumps)
+    found.turned = turned
+    return found
 
 
 def _wrapped(stride: Poly, repeat: Poly, step: Poly, modulus: Poly | None) -> Poly | None:

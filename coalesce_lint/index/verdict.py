@@ -240,6 +240,8 @@ def _finish(context: Context, v: Verdict) -> Verdict:
         notes.append(f"repeat={context.show(s.repeat)}")
     if v.stride == -ONE:
         notes.append("reversed")
+    if s.turned:
+        notes.append("piecewise")
     if any(t.kind == "gather" for k, t in v.strides.items() if k != v.lane_axis):
         notes.append("rows=gather")
     shift = (v.offset.terms.get((), 0) if v.offset is not None else 0) or 0

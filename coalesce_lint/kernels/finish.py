@@ -132,6 +132,7 @@ class Finisher:
         owner = text(v.owner) if v.owner is not None else None
         inner = site.loops[-1] if site.loops else None
         reused = inner is not None and not any(inner in a.loops for a in offset.atoms())
+        symbolic = Poly({m: c for m, c in offset.terms.items() if m})
         return Access(
             place=site.place,
             op=site.op,
@@ -152,7 +153,7 @@ class Finisher:
             reused=reused,
             scalar_owner=owner,
             extents=tuple(p.constant for p in shape),
-            base_id=self._bases.setdefault(Poly({m: c for m, c in offset.terms.items() if m}), len(self._bases)),
+            base_id=self._bases.setdefault(symbolic, len(self._bases)),
             start=offset.terms.get((), 0),
             box=boxes.box_of(self.n, self.resolve, self.render, site),
             site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
