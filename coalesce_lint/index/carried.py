@@ -64,7 +64,7 @@ class Resolver:
         return self.n.algebra.move_axes(base, moved)
 
     def _base(self, node: Node) -> Poly:
-        """The value of a carried node in its own axes, in terms of carried values of its own and outer loops."""
+        """The value of a carried node in its own axes, in terms of carried values of its and outer loops."""
         if id(node) not in self._known:
             try:
                 self._known[id(node)] = self._solve(node)
