@@ -106,6 +106,10 @@ def _one_kernel(
         finisher = Finisher(it)
         kernel.accesses = list(finisher.accesses())
         reached.places.update(_at(a) for a in kernel.accesses)
+        if pins is not None:
+            from coalesce_lint.twin import add_costs
+
+            add_costs(kernel, fn, resolver, pins)
         if it.dead_sites:
             reached.finishers.append((kernel, finisher))
     except cst.ParserSyntaxError as e:

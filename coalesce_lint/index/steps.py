@@ -132,7 +132,9 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
         if steps.kind != "regular":
             return steps
         varies = True
-        turned = turned or steps.turned or atom.attr == "trunc"  # the remainder changes its sign with the dividend
+        turned = (
+            turned or steps.turned or atom.attr == "trunc"
+        )  # the remainder changes its sign with the dividend
         jumps += steps.jumps
         if steps.repeat == ONE:
             stride = stride + factor * steps.stride
