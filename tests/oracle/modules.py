@@ -146,6 +146,8 @@ class Module:
         self.names: dict[str, Any] = {"__builtins__": safe, "math": math, **RUNTIME}
         tree = ast.parse(text)
         self._statements(tree.body)
+        for name, module in (("tl", TL), ("triton", TRITON)):  # imported inside a function, perhaps
+            self.names.setdefault(name, module)
         for node in ast.walk(tree):  # kernels that are defined inside functions or classes
             if isinstance(node, ast.FunctionDef) and node.name not in self.names:
                 self._function(node)
