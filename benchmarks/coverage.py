@@ -106,7 +106,8 @@ def main() -> None:
         kernels = sum(r["kernels"] for r in results)
         seconds = sum(r["seconds"] for r in results)
         print(
-            f"{repo.name}: {len(files)} files, {kernels} kernels, {dict(counts)}; decided {share:.1f}%; {seconds:.1f} s"
+            f"{repo.name}: {len(files)} files, {kernels} kernels, {dict(counts)}; "
+            f"decided {share:.1f}%; {seconds:.1f} s"
         )
         for reason, count in reasons.most_common(10):
             print(f"    {count:5d} {reason}   e.g. {worst[reason]}")
@@ -114,7 +115,8 @@ def main() -> None:
                               "reasons": dict(reasons.most_common(10))}  # fmt: skip
     varying = sum(total[p] for p in ("strided", "unknown", "gather", "parametric", "contiguous"))
     print(
-        f"all: {dict(total)}; decided {100 * (1 - total['unknown'] / max(varying, 1)):.1f}% of {varying} lane-varying"
+        f"all: {dict(total)}; "
+        f"decided {100 * (1 - total['unknown'] / max(varying, 1)):.1f}% of {varying} lane-varying"
     )
     slow.sort(reverse=True)
     p99 = slow[len(slow) // 100][0] if slow else 0
