@@ -7,6 +7,7 @@ from typing import Any
 
 from coalesce_lint.access import Access, Cost
 from coalesce_lint.hardware import tiles
+from coalesce_lint.hardware.addresses import Addresses, addresses, mask_values
 from coalesce_lint.hardware.analysis import Analysis, Unresolved
 from coalesce_lint.hardware.evaluate import Evaluator
 from coalesce_lint.hardware.graph import walk
@@ -53,27 +54,15 @@ class Counter:
         ]
         pointer = root_pointer(address_of(self.access), analysis)
         self.base = pointer.offset if pointer is not None else 0
-        self.loops = {
-            id(n.attr if n.op != "carried" else n.attr.loop): n
-            for n in walk(operands(self.access))
-            if n.op in ("loopvar", "iter", "carried")
-        }
+        self.loops: dict[int, Node] = {}
+        for n in walk(operands(self.access)):
+            if n.op == "loopvar":
+                self.loops[id(n.attr)] = n
+            elif n.op in ("iter", "carried"):
+                self.loops.setdefault(id(n.attr if n.op == "iter" else n.attr.loop), n)
         self.data_axes: frozenset[int] | None = None
         # Equal loads are one, and of equal stores the last remains; predicated ones stay as they are.
         self.merges = op.kind != "atomic" and op.mask is None
-        self.unseen: set[tuple[int, ...]] = set()
-
-    def _provable(self, term: Node) -> bool:
-        """True where the assembler sees which values of a term are equal: divisions are by powers of two
-        only."""
-        for node in walk([term]):
-            if node.op in ("min", "max", "where", "cmp"):
-                return False
-            if node.op in ("div", "mod"):
-                value = self.analysis.info(node.args[1]).value
-                if value is None or value <= 0 or value & (value - 1):
-                    return False
-        return True
 
     def programs(self) -> list[tuple[Program, float]]:
         """The programs to look at, fewer for large tiles."""
@@ -85,33 +74,45 @@ class Counter:
     def cost(self) -> Cost | None:
         total = Count()
         programs = self.programs()
-        turns = len(ITERATIONS) if self.loops and len(programs) <= PROGRAMS // 2 else 1
         for number, (program, weight) in enumerate(programs):
-            for turn in range(turns):
-                iterations = self._iterations(program, turn if turns > 1 else number)
+            for iterations, share in self._turns(program, number, len(programs)):
                 evaluator = Evaluator(self.analysis, program, iterations, self.shared, self.varying)
                 if self._reached(evaluator):
-                    total.add(self._program(evaluator), weight)
+                    total.add(self._program(evaluator), weight * share)
         if not total.programs:
             return None
         return self._result(total)
 
-    def _iterations(self, program: Program, number: int) -> dict[int, int]:
-        """An iteration of each loop around the access: the first few, taken in turn; never past the loop's
-        end."""
-        wanted = ITERATIONS[number % len(ITERATIONS)]
-        chosen: dict[int, int] = {}
-        for key, node in self.loops.items():
-            trips = wanted + 1
-            if node.op == "loopvar":
-                try:
-                    evaluator = Evaluator(self.analysis, program, chosen, self.shared, self.varying)
-                    start, stop, step = (evaluator.number(a) for a in node.args)
-                    trips = len(range(start, stop, step)) if step else 1
-                except Unresolved:
-                    pass
-            chosen[key] = max(0, min(wanted, trips - 1))
-        return chosen
+    def _turns(self, program: Program, number: int, programs: int) -> list[tuple[dict[int, int], float]]:
+        """Iterations of the loops around the access to look at, each with its share of them all.
+
+        The first few, by turns if there are many programs, for alignments that move; and the last one, in
+        which a mask is most likely to cut something off.
+        """
+        if not self.loops:
+            return [({}, 1.0)]
+        trips = {key: self._trips(node, program) for key, node in self.loops.items()}
+        longest = max(t or 0 for t in trips.values())
+        last = 1 / longest if longest > 1 and self.op.mask is not None else 0.0
+        wanted = ITERATIONS if programs <= PROGRAMS // 2 else ITERATIONS[number % len(ITERATIONS) :][:1]
+        end = {key: (t or 1) - 1 for key, t in trips.items()}
+        chosen = [
+            {key: min(w, max((trips[key] or w + 1) - (2 if last else 1), 0)) for key in trips} for w in wanted
+        ]
+        turns = [(c, (1 - last) / len(chosen)) for c in chosen]
+        return [*turns, (end, last)] if last else turns
+
+    def _trips(self, node: Node, program: Program) -> int | None:
+        """How often a loop is run through, where its bounds are numbers in the first run of loops around
+        it."""
+        if node.op != "loopvar":
+            return None
+        try:
+            evaluator = Evaluator(self.analysis, program, {}, self.shared, self.varying)
+            start, stop, step = (evaluator.number(a) for a in node.args)
+        except Unresolved:
+            return None
+        return len(range(start, stop, step)) if step else None
 
     def _reached(self, evaluator: Evaluator) -> bool:
         """False where a branch is known not to lead to the access in this program."""
@@ -129,18 +130,17 @@ class Counter:
 
     def _program(self, evaluator: Evaluator) -> Count:
         """Counts of one program; programs whose addresses differ by whole sectors only are counted once."""
-        first, parts = self._address(evaluator)
-        mask = self._mask(evaluator)
+        found, mask = self._numbers(evaluator)
         if self.op.layout is None:
             return count_scalar(self.op, self.launch.num_warps, mask is None or bool(mask.data[0]))
         size, shape = self.op.element_bytes, self.op.shape
-        start = (first * size + self.base) % SECTOR_BYTES
-        key = (start, tuple(parts.items()), None if mask is None else (mask.dims, tuple(mask.data)))
+        start = (found.first * size + self.base) % SECTOR_BYTES
+        key = (start, tuple(found.parts.items()), None if mask is None else (mask.dims, tuple(mask.data)))
         known = self.patterns.get(key)
         if known is None:
             if self.merges:
-                self._merge(parts)
-            flat = tiles.stretched(tiles.total(parts, len(shape)), shape)
+                self._merge(found)
+            flat = tiles.stretched(tiles.total(found.parts, len(shape)), shape)
             allowed = None if mask is None else tiles.stretched(tiles.aligned(mask, len(shape)), shape)
             bytes_at = [start + size * a for a in flat]
             known = Count()
@@ -150,75 +150,21 @@ class Counter:
             self.patterns[key] = known
         return known
 
-    def _merge(self, parts: tiles.Parts) -> None:
+    def _numbers(self, evaluator: Evaluator) -> tuple[Addresses, tiles.Tile | None]:
+        """Addresses and mask of one program; notes on which axes addresses depend on data."""
+        assert self.access.site is not None
+        found = addresses(evaluator, self.access.site.address, len(self.op.shape))
+        if found.data_axes is not None:
+            self.data_axes = found.data_axes | (self.data_axes or frozenset())
+        return found, mask_values(evaluator, self.access.site.mask)
+
+    def _merge(self, found: Addresses) -> None:
         """Leaves out instructions that load or store what another one of the thread does."""
         self.merges = False
         if any(len(elements) > 1 for _, elements in self.variants):
-            terms = {d: range(len(v)) if d in self.unseen else v for d, v in parts.items()}
+            terms = {d: range(len(v)) if d in found.unseen else v for d, v in found.parts.items()}
             flat = [tiles.stretched(tiles.Tile(d, list(v)), self.op.shape) for d, v in terms.items()]
             self.variants = [(vector, merged(elements, flat)) for vector, elements in self.variants]
-
-    def _address(self, evaluator: Evaluator) -> tuple[int, tiles.Parts]:
-        """The address of the tile's first element and what the others have more, in elements.
-
-        The rest is kept in parts, one for each set of axes on which terms vary: sums over the whole tile
-        are rare.
-        """
-        terms: list[Node] = []
-        stack = [address_of(self.access)]
-        rank = len(self.op.shape)
-        while stack:
-            here = stack.pop()
-            if here.op == "add" and len(self.analysis.shape(here)) == rank:
-                stack.extend(here.args)
-            elif here.op in ("broadcast", "hint") and len(self.analysis.shape(here.args[0])) in (0, rank):
-                stack.append(here.args[0])
-            else:
-                terms.append(here)
-        first = 0
-        by_dims: dict[tuple[int, ...], list[int]] = {}
-        for term in terms:
-            value = tiles.aligned(evaluator.value(term), rank)
-            if value.tainted:
-                axes = value.taint_axes or frozenset()
-                self.data_axes = axes if self.data_axes is None else self.data_axes | axes
-            base = int(value.data[0])
-            first += base
-            if len(value.data) > 1:
-                more = [int(x) - base for x in value.data]
-                if self.merges and not self._provable(term):
-                    self.unseen.add(value.dims)
-                before = by_dims.get(value.dims)
-                by_dims[value.dims] = (
-                    more if before is None else [a + b for a, b in zip(before, more, strict=True)]
-                )
-        return first, {dims: tuple(data) for dims, data in by_dims.items()}
-
-    def _mask(self, evaluator: Evaluator) -> tiles.Tile | None:
-        """The mask's truth values; terms that depend on loaded data count as true."""
-        assert self.access.site is not None
-        mask = self.access.site.mask
-        if mask is None:
-            return None
-        parts: list[tiles.Tile] = []
-        stack = [mask]
-        while stack:
-            here = stack.pop()
-            if here.op == "and":
-                stack.extend(here.args)
-                continue
-            try:
-                value = evaluator.value(here)
-            except Unresolved:
-                continue
-            if not value.tainted:
-                parts.append(value)
-        if not parts:
-            return None
-        total = parts[0]
-        for part in parts[1:]:
-            total = tiles.apply(lambda a, b: a and b, total, part)
-        return None if all(total.data) else total
 
     # -- the record
 
@@ -253,10 +199,8 @@ class Counter:
             return set()
         try:
             program = self.programs()[0][0]
-            evaluator = Evaluator(
-                self.analysis, program, self._iterations(program, 0), self.shared, self.varying
-            )
-            address = tiles.total(self._address(evaluator)[1], len(shape))
+            evaluator = Evaluator(self.analysis, program, {}, self.shared, self.varying)
+            address = tiles.total(self._numbers(evaluator)[0].parts, len(shape))
         except Unresolved:
             return set()
         found = set()
@@ -282,10 +226,9 @@ class Counter:
             evaluator = Evaluator(self.analysis, program, {}, self.shared, self.varying)
             if not self._reached(evaluator):
                 continue
-            first, parts = self._address(evaluator)
-            mask = self._mask(evaluator)
-            address = tiles.total(parts, len(self.op.shape))
-            base = first * size + self.base
+            found, mask = self._numbers(evaluator)
+            address = tiles.total(found.parts, len(self.op.shape))
+            base = found.first * size + self.base
             if mask is None:
                 touched.update([(base + a * size) >> _SHIFT for a in address.data])
             else:

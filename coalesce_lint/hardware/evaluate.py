@@ -12,6 +12,7 @@ from typing import Any
 
 from coalesce_lint.hardware import tiles
 from coalesce_lint.hardware.analysis import Analysis, Unresolved
+from coalesce_lint.hardware.graph import walk
 from coalesce_lint.hardware.tiles import Tile, apply, scalar
 from coalesce_lint.index.nodes import Node
 
@@ -278,9 +279,27 @@ class Evaluator:
         k = self.iterations.get(loop, 0)
         if k <= 0 or node.attr.out is None:
             return self.value(node.args[0])
+        step = self._step(node)
+        if step is not None:
+            start = self.value(node.args[0])
+            return apply(operator.add, start, apply(lambda x: k * x, self.value(step)))
         if k > _MAX_ITERATION:
             raise Unresolved("iteration too far into a loop")
         before = Evaluator(
             self.analysis, self.program, {**self.iterations, loop: k - 1}, self.shared, self.varying
         )
         return before.value(node.attr.out)
+
+    def _step(self, node: Node) -> Node | None:
+        """What a loop adds to a name each time, where that is all that it does to it and stays the same."""
+        out = node.attr.out
+        if out.op != "add" or node not in out.args:
+            return None
+        step = out.args[1] if out.args[0] is node else out.args[0]
+        loop = node.attr.loop
+        for inner in walk([step]):
+            if inner.op in ("loopvar", "iter") and inner.attr is loop:
+                return None
+            if inner.op == "carried" and inner.attr.loop is loop:
+                return None
+        return step
