@@ -40,7 +40,7 @@ class Parameter:
         return self.kind in ("block", "literal", "flag")
 
 
-BOUNDS = {"size": 130, "stride": 1100, "block": 32, "literal": 16, "flag": 1}
+BOUNDS = {"size": 130, "stride": 1100, "block": 128, "literal": 16, "flag": 1}
 LIMIT = 1 << 24
 DIVISORS = (2, 3, 4, 5, 7, 8, 16, 32)
 FACTORS = (2, 3, 4, 5, 8, 16, 33, 64)

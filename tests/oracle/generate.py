@@ -16,6 +16,7 @@ from .writer import Writer
 
 PRIMES = (3, 5, 7, 11, 13, 17, 31, 37, 61, 97)
 POWERS = (4, 8, 16, 32, 64, 128)
+EXTENTS = {1: (4, 8, 16, 32, 64, 128), 2: (4, 8, 16, 32), 3: (4, 8)}  #: by the number of block parameters
 STRIDES = (2, 3, 5, 8, 17, 64, 96, 1000)
 
 
@@ -66,7 +67,6 @@ def binding(case: Case, rng: random.Random, ones: tuple[str, ...] = ()) -> dict[
     """One set of arguments. Stride arguments named in ``ones`` are 1, the others are not."""
     values: dict[str, Any] = {}
     blocks = [p for p in case.parameters if p.kind == "block"]
-    small = len(blocks) > 2
     for p in case.parameters:
         if p.name in ones:
             values[p.name] = 1
@@ -77,7 +77,7 @@ def binding(case: Case, rng: random.Random, ones: tuple[str, ...] = ()) -> dict[
         elif p.kind == "stride":
             values[p.name] = rng.choice(STRIDES)
         elif p.kind == "block":
-            values[p.name] = rng.choice((4, 8) if small else (4, 8, 16, 32))
+            values[p.name] = rng.choice(EXTENTS[min(len(blocks), 3)])
         elif p.kind == "literal":
             values[p.name] = rng.choice((2, 3, 4, 8, 16))
         else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from .expressions import Axis, Expr, Scope
 
-BLOCKS = (("BLOCK_M", 32), ("BLOCK_N", 32), ("BLOCK_K", 32))
+BLOCKS = (("BLOCK_M", 128), ("BLOCK_N", 128), ("BLOCK_K", 128))
 
 
 @dataclass
