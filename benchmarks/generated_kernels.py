@@ -12,7 +12,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-TYPES = ("i8", "i16", "i32", "i64", "fp16", "bf16", "fp32", "fp64", "fp16", "fp32")
+TYPES = ("i8", "i16", "i32", "i64", "fp16", "bf16", "fp32", "fp64", "fp16", "fp32", "fp8e5", "u8", "i1")
 HEADER = "import triton\nimport triton.language as tl\n"
 
 
@@ -219,7 +219,9 @@ class Maker:
         pointer, offset, mask = self.access(names)
         value = self.fresh("v")
         rest = f", mask={mask}" + (", other=0" if self.chance.random() < 0.5 else "") if mask else ""
-        self.emit(f"{value} = tl.load({pointer} + {offset}{rest})", depth)
+        # fp8 converts to floats only.
+        small = ".to(tl.float32)" if self.arguments[pointer].startswith("*fp8") else ""
+        self.emit(f"{value} = tl.load({pointer} + {offset}{rest}){small}", depth)
         return value
 
     def body(self) -> None:
