@@ -160,7 +160,7 @@ class Relayout:
         site = op.origin.site
         for node in (site.address, site.mask, site.value if op.kind != "load" else None):
             if isinstance(node, Node):
-                if node is site.value and self.costly(node):
+                if op.shape and node is site.value and self.costly(node):
                     self._operand(node, default_layout(op.shape, self.analysis.launch.num_warps), op.shape)
                     continue
                 hoisted = node is site.value and self.hoists(node, layout)

@@ -28,6 +28,7 @@ def costs(accesses: Sequence[Access], launch: Launch) -> list[Cost | None]:
     for op in memory_ops(accesses, launch, analysis):
         try:
             found.append(None if op is None else Counter(op, analysis, shared, varying).cost())
-        except (Unresolved, RecursionError, OverflowError):
+        except (Unresolved, RecursionError, ArithmeticError, TypeError, ValueError):
+            # Arbitrary kernels mix numbers, None and floats in ways no address does: then there is no cost.
             found.append(None)
     return found
