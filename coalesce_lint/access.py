@@ -64,6 +64,9 @@ class Box:
     order: list[int] | None = None
     boundary_check: list[int] | None = None
     padding: str | None = None
+    promised: dict[str, int] = field(
+        default_factory=dict
+    )  #: divisors that ``tl.assume(p % 16 == 0)`` gives names
     made_at: Place | None = None  #: where make_block_ptr or make_tensor_descriptor was called
 
 

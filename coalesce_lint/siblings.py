@@ -14,8 +14,8 @@ WIDEST = 8
 def interleaved_groups(kernel: Kernel) -> Iterator[list[Access]]:
     """Groups of strided loads whose offsets differ by a number only and that fill each other's gaps.
 
-    Each access of a group lies in a window of ``stride`` neighbouring start elements that all have a load in the
-    group: ``x[2*i]`` and ``x[2*i + 1]``.
+    Each access of a group lies in a window of ``stride`` neighbouring start elements that all have a load in
+    the group: ``x[2*i]`` and ``x[2*i + 1]``.
     """
     families: dict[tuple[object, ...], list[Access]] = defaultdict(list)
     for access in kernel.accesses:

@@ -3,14 +3,15 @@ Loads that each take every n-th element of a tensor and together take all of the
 
 ## What it does
 
-Reports, once for the group, loads that each take every n-th element of a tensor and together take all of them:
-`x[2*i]` beside `x[2*i + 1]`, the five columns of a pooling window. They are then not reported one by one as CL101.
+Reports, once for the group, loads that each take every n-th element of a tensor and together take all of
+them: `x[2*i]` beside `x[2*i + 1]`, the columns of a pooling window. They are then not reported one by one as
+CL101.
 
 ## Why is this bad
 
-Each load asks for every sector of the span and uses a part of it. The sectors are the same for all loads of the group,
-so L1 answers all but the first, and reads lose no time as long as the look-ups are not the limit: it is a matter of
-instructions and look-ups, not of traffic. Hence the severity info.
+Each load asks for every sector of the span and uses a part of it. The sectors are the same for all loads of
+the group, so L1 answers all but the first, and reads lose no time as long as the look-ups are not the limit:
+it is a matter of instructions and look-ups, not of traffic. Hence the severity info.
 
 ## Example
 
@@ -45,13 +46,14 @@ def magnitudes(x_ptr, y_ptr, BLOCK: tl.constexpr):
 
 ## How to fix
 
-Load the whole span as one contiguous tile whose last axis tells the parts apart, and take it apart with `tl.split` (two
-parts; twice for four). Where the parts are not a power of two, or the loads stand in different branches, leave it.
+Load the whole span as one contiguous tile whose last axis tells the parts apart, and take it apart with
+`tl.split` (two parts; twice for four). Where the parts are no power of two, or the loads stand in different
+branches, leave it.
 
 ## Evidence
 
-NVIDIA H200, Triton 3.6.0, 256 MiB of fp32: two loads of `2*i` and `2*i + 1` take 99 us, as long as reading the same
-bytes whole, with 32 sectors a request at L1 (2282 MB of look-ups for 605 MB that leave it).
+NVIDIA H200, Triton 3.6.0, 256 MiB of fp32: two loads of `2*i` and `2*i + 1` take 99 us, as long as reading
+the same bytes whole, with 32 sectors a request at L1 (2282 MB of look-ups for 605 MB that leave it).
 """
 
 from __future__ import annotations
@@ -76,8 +78,9 @@ class InterleavedLoads(Rule):
             others = [(a.place, "loads another part") for a in group[1:]]
             yield self.finding(
                 first,
-                f"{len(group)} loads of {first.pointer} step by {parts} elements along axis {first.lane_axis} "
-                f"and together take all of them: L1 answers the repeated look-ups; one tile of {parts} "
-                f"neighbours, taken apart with tl.split, needs fewer",
+                f"{len(group)} loads of {first.pointer} step by {parts} elements along axis "
+                f"{first.lane_axis} "
+                f"and together take all of them: L1 answers the repeated look-ups; one tile of "
+                f"{parts} neighbours, taken apart with tl.split, needs fewer",
                 related=others,
             )

@@ -90,34 +90,35 @@ def _proved(access: Access, box: Box, k: int) -> bool:
     """Whether the pitch of dimension ``k`` is a multiple of 16 bytes, or does not matter."""
     if box.stride_values[k] is not None or box.shape[k : k + 1] == ["1"]:
         return True
-    factor = _factor(box.strides[k], width=box.block[-1] if box.block else "") * _promised(access, k)
+    known = {**box.promised, **({box.block[-1]: UNIT} if box.block else {})}
+    factor = _factor(box.strides[k], known) * _promised(access, k)
     return factor * (access.element_bytes or 1) % UNIT == 0
 
 
-def _factor(text: str, width: str) -> int:
-    """The largest number known to divide an expression; ``width`` stands for UNIT elements."""
+def _factor(text: str, known: dict[str, int]) -> int:
+    """The largest number known to divide an expression; ``known`` holds divisors of parts of it."""
     try:
-        return _divisor(ast.parse(text, mode="eval").body, width)
+        return _divisor(ast.parse(text, mode="eval").body, known)
     except (SyntaxError, RecursionError):
         return 1
 
 
-def _divisor(e: ast.expr, width: str) -> int:
-    if ast.unparse(e) == width:
-        return UNIT
+def _divisor(e: ast.expr, known: dict[str, int]) -> int:
+    if ast.unparse(e) in known:
+        return known[ast.unparse(e)]
     match e:
         case ast.Constant(value=int(value)):
             return abs(value)
         case ast.BinOp(left, ast.Mult(), right):
-            return _divisor(left, width) * _divisor(right, width)
+            return _divisor(left, known) * _divisor(right, known)
         case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Mod(), right):
-            return math.gcd(_divisor(left, width), _divisor(right, width))
+            return math.gcd(_divisor(left, known), _divisor(right, known))
         case ast.UnaryOp(operand=inner):
-            return _divisor(inner, width)
+            return _divisor(inner, known)
         case ast.Call(func=ast.Name(id="min" | "max"), args=args):
-            return math.gcd(*(_divisor(a, width) for a in args))
+            return math.gcd(*(_divisor(a, known) for a in args))
         case ast.Call(func=ast.Name(id="where"), args=[_, a, b]):
-            return math.gcd(_divisor(a, width), _divisor(b, width))
+            return math.gcd(_divisor(a, known), _divisor(b, known))
     return 1
 
 

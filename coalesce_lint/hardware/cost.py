@@ -29,6 +29,6 @@ def costs(accesses: Sequence[Access], launch: Launch) -> list[Cost | None]:
         try:
             found.append(None if op is None else Counter(op, analysis, shared, varying).cost())
         except (Unresolved, RecursionError, ArithmeticError, TypeError, ValueError):
-            # Arbitrary kernels mix numbers, None and floats in ways no address does: then there is no cost.
+            # Kernels may mix numbers, None and floats in ways no address does: then there is no cost.
             found.append(None)
     return found

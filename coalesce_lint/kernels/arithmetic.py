@@ -60,6 +60,10 @@ def _next_power(it: Reading, args: Arguments, place: Place) -> Value:
 
 def _cast(it: Reading, args: Arguments, place: Place) -> Value:
     target = args.get(1, "dtype")
+    bits = args.get(3, "bitcast")
+    pointer = isinstance(target, DType) and target.pointer
+    if isinstance(bits, Node) and bits.op == "const" and bits.attr and not pointer:
+        return it.build.opaque("bit cast", it.number(args.get(0, "input")))
     return cast_to(it, args.get(0, "input"), target if isinstance(target, DType) else DType())
 
 

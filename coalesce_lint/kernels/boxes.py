@@ -12,7 +12,20 @@ from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.values import BlockPtr, Desc
 
 
-def box_of(n: Normalizer, resolve: Resolver, render: Renderer, site: RawSite) -> Box | None:
+def promised_divisors(assumed: list[Node]) -> dict[str, int]:
+    """Parameters of which an assume or assert says ``p % k == 0``, with k."""
+    found: dict[str, int] = {}
+    for cond in assumed:
+        if cond.op == "cmp" and cond.attr == "eq" and cond.args[1].op == "const" and cond.args[1].attr == 0:
+            rest = cond.args[0]
+            if rest.op == "mod" and rest.args[0].op == "param" and isinstance(rest.args[1].attr, int):
+                found[rest.args[0].attr.name] = rest.args[1].attr
+    return found
+
+
+def box_of(
+    n: Normalizer, resolve: Resolver, render: Renderer, site: RawSite, promised: dict[str, int]
+) -> Box | None:
     """The box of an access through a block pointer or a descriptor, None for a plain pointer."""
     source = site.options.get("block_ptr") or site.options.get("descriptor")
     if not isinstance(source, (BlockPtr, Desc)):
@@ -35,5 +48,6 @@ def box_of(n: Normalizer, resolve: Resolver, render: Renderer, site: RawSite) ->
         order=source.order if isinstance(source, BlockPtr) else None,
         boundary_check=site.options.get("boundary_check"),
         padding=site.options.get("padding_option"),
+        promised=promised,
         made_at=source.place,
     )

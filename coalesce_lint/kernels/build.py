@@ -106,6 +106,8 @@ class Builder:
         shape = broadcast_shapes(a.shape, b.shape)
         if op in ("truediv", "pow"):
             return self.make("data", (a, b), op, shape)
+        if any(x.op == "const" and isinstance(x.attr, float) for x in (a, b)):
+            return self.make("data", (a, b), "floating point", shape)
         boolean = op in ("and", "or", "xor") and a.type == "i1" and b.type == "i1"
         if op in ("add", "sub") and b.op == "const" and b.attr == 0:
             return a

@@ -124,7 +124,14 @@ def _string(self: Expressions, node: Any) -> Value:
     return const(value if isinstance(value, str) else "")
 
 
+def _walrus(self: Expressions, node: cst.NamedExpr) -> Value:
+    value = self.expr(node.value)
+    self.assign(node.target, value)
+    return value
+
+
 _EXPRESSIONS: dict[type, Any] = {
+    cst.NamedExpr: _walrus,
     cst.Name: Expressions.name,
     cst.Integer: _integer,
     cst.Float: lambda self, node: const(float(node.value.replace("_", ""))),

@@ -31,6 +31,7 @@ class Finisher:
         self._roots = Roots(self.n.algebra, self.usage, self.render)
         self._guards: dict[int, Poly] = {}
         self._bases: dict[Poly, int] = {}
+        self._divisors = boxes.promised_divisors(it.assumed)
         self._promised = self._promises()
 
     def accesses(self, dead: bool = False) -> Iterator[Access]:
@@ -155,7 +156,7 @@ class Finisher:
             extents=tuple(p.constant for p in shape),
             base_id=self._bases.setdefault(symbolic, len(self._bases)),
             start=offset.terms.get((), 0),
-            box=boxes.box_of(self.n, self.resolve, self.render, site),
+            box=boxes.box_of(self.n, self.resolve, self.render, site, self._divisors),
             site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
         )
 

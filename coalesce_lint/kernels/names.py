@@ -38,8 +38,10 @@ class Names(Reading):
             return env[name]
         if name in ("True", "False", "None"):
             return const({"True": True, "False": False, "None": None}[name])
-        module = self.frame.function.module
-        return self.module_name(module, name)
+        function = self.frame.function
+        if name in function.hidden:
+            return self.global_symbol(name, f"{function.name}.{name}")
+        return self.module_name(function.module, name)
 
     def module_name(self, module: Module, name: str) -> Value:
         if name in module.functions:
@@ -52,12 +54,13 @@ class Names(Reading):
             return Ref("triton.language")
         return Ref(f"builtins.{name}") if name in BUILTINS else self.global_symbol(name)
 
-    def global_symbol(self, name: str) -> Node:
-        """A global of the module whose value is not known: fixed when the kernel is compiled."""
+    def global_symbol(self, name: str, key: str = "") -> Node:
+        """A global or closed-over name whose value is not known: fixed when the kernel is compiled."""
         known = self.global_symbols
-        if name not in known:
-            known[name] = Node("param", (), Param(name, True, None, False), (), None, None, True)
-        return known[name]
+        key = key or name
+        if key not in known:
+            known[key] = Node("param", (), Param(name, True, None, False), (), None, None, True)
+        return known[key]
 
     def constant_expr(self, node: ast.expr, module: Module, name: str = "") -> Value:
         """The value of a module-level constant or a default, from its syntax alone."""

@@ -45,6 +45,7 @@ class Function:
     parameters: list[Parameter]
     do_not_specialize: tuple[Any, ...] = ()
     static: bool = False
+    hidden: frozenset[str] = frozenset()  #: names that an enclosing function binds: not those of the module
 
     @property
     def line(self) -> int:
@@ -144,6 +145,11 @@ def _collect(tree: ast.Module, module: Module) -> None:
         if isinstance(stmt, (ast.If, ast.Try)):
             for inner in [*stmt.body, *stmt.orelse]:
                 _constant(inner, module)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            for name in node.names:
+                module.constants.pop(name, None)  # some function changes it
+    hidden = _hidden_names(functions)
     for node in functions:
         decorators = [_Decorator(d) for d in node.decorator_list]
         jit = next((d for d in decorators if _is_jit(d, node, module)), None)
@@ -157,9 +163,25 @@ def _collect(tree: ast.Module, module: Module) -> None:
             _parameters(node.args),
             jit.unspecialized if jit else (),
             static,
+            hidden.get(node, frozenset()),
         )
         module.functions[node.name] = fn
         module.all_functions.append(fn)
+
+
+def _hidden_names(functions: list[ast.FunctionDef]) -> dict[ast.FunctionDef, frozenset[str]]:
+    """For functions inside functions: the names that the outer ones bind, which hide those of the module."""
+    out: dict[ast.FunctionDef, frozenset[str]] = {}
+    for outer in functions:
+        inside = [n for n in ast.walk(outer) if n is not outer]
+        nested = [n for n in inside if isinstance(n, ast.FunctionDef)]
+        if not nested:
+            continue
+        own = {a.arg for a in ast.walk(outer.args) if isinstance(a, ast.arg)}
+        own |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        for fn in nested:
+            out[fn] = out.get(fn, frozenset()) | own
+    return out
 
 
 def _constant(stmt: ast.stmt, module: Module) -> None:

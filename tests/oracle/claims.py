@@ -60,11 +60,9 @@ def check(claim: Claim, record: Record, run: Run) -> Finding:
     pattern = claim["pattern"]
     if record.offset.ndim != len(claim.get("axes") or []):
         return Finding(None)
-    if notes.branch and pattern in ("strided", "gather", "parametric"):
-        return Finding(
-            None if not record.offset.size else True
-        )  # the worst of branches: this one may be better
     finding = CHECKS[pattern](claim, record.offset, names, notes)
+    if finding.fits is False and (notes.branch or notes.clamp) and pattern in ("strided", "parametric"):
+        return Finding(None)  # the verdict is on the worst of several ways; these lanes took another one
     if finding.fits is False:
         return Finding(False, finding.kind, f"{finding.detail}; {place}")
     if not exact:

@@ -1,8 +1,8 @@
 """Does a row of lanes walk with the stride that was claimed? The notes say which exceptions are admitted.
 
 Notes understood: ``run=R`` (the stride holds in runs of R lanes), ``repeat=R`` (R neighbouring lanes share an
-element), ``wrap(M)`` (a jump each M elements), and ``clamp``/``branch``-like notes that admit a change of
-regime.
+element), ``wrap(M)`` (a jump each M elements), ``piecewise`` (a change at one place of the line), ``clamp``
+(lanes that stand still, entered and left by a jump).
 """
 
 from __future__ import annotations
@@ -23,8 +23,14 @@ class Notes:
     runs: list[int | None] = field(default_factory=list)
     wraps: list[int | None] = field(default_factory=list)
     repeats: list[int | None] = field(default_factory=list)
-    loose: bool = False  #: a note that admits any change of regime: branch, clamp, choice by lane
+    clamp: bool = False
+    piecewise: bool = False
     branch: bool = False
+
+    @property
+    def loose(self) -> bool:
+        """Whether single jumps are admitted wherever they are."""
+        return self.clamp or self.piecewise
 
     @property
     def plain(self) -> bool:
@@ -33,7 +39,9 @@ class Notes:
     @property
     def degenerate(self) -> bool:
         """Runs or wraps so short that there is no stride to see; values that are not known."""
-        return any(v is None or v < 2 for v in [*self.runs, *self.wraps, *self.repeats])
+        periods = [*self.runs, *self.wraps]
+        least = 2 if len(periods) + self.piecewise < 2 else 3
+        return any(v is None or v < least for v in periods) or any(v is None or v < 2 for v in self.repeats)
 
 
 def read_notes(notes: list[str], values: dict[str, Any]) -> Notes:
@@ -51,8 +59,10 @@ def read_notes(notes: list[str], values: dict[str, Any]) -> Notes:
             found.repeats.append(evaluate(text, values))
         elif name == "branch":
             found.branch = True
-        elif name in ("clamp", "choice", "where", "piecewise"):
-            found.loose = True
+        elif name == "clamp":
+            found.clamp = True
+        elif name == "piecewise":
+            found.piecewise = True
     return found
 
 
@@ -86,21 +96,25 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
         # One direction: a line that turns round is no unit stride.
         same = not either_sign or len(np.unique(steps)) == 1
         return bool(fits.all()) and same
-    if notes.degenerate or any(abs(stride) >= (w or 0) for w in notes.wraps):
+    if notes.degenerate:
         return None
     lanes = len(line)
     if notes.repeats:
         line, fits = _without_repeats(line, stride, notes, either_sign)
         if fits is None:
             return False
-        if not fits.size:
-            return None
-    jumps = np.flatnonzero(~fits) + 1
-    if not jumps.size:
+    if not fits.size:
+        return None
+    if notes.clamp and not fits.any():
+        return None if np.count_nonzero(np.diff(line)) <= 4 else False
+    # The stride must be seen: notes that admit many jumps do not admit a line without it.
+    moving = np.diff(line) != 0
+    seen = moving.sum() < 4 or fits[moving].mean() >= 0.25
+    jumps = np.flatnonzero(~fits & (moving | (not notes.clamp))) + 1
+    if seen and _jumps_admitted(jumps, lanes, notes):
         return True
-    if notes.loose:
-        return None if not (notes.runs or notes.wraps) and jumps.size > 2 else True
-    return _jumps_admitted(jumps, lanes, notes)
+    # A step that is longer than the modulus is not the step that is seen.
+    return None if any(abs(stride) >= w for w in notes.wraps if w) else False
 
 
 def _without_repeats(
@@ -122,16 +136,17 @@ def _without_repeats(
 
 def _jumps_admitted(jumps: np.ndarray, lanes: int, notes: Notes) -> bool:
     """Jumps must not come closer than the runs are long; with several causes only their number is checked."""
-    periods = [p for p in [*notes.runs, *notes.wraps] if p]
+    single = 2 * notes.piecewise + 4 * notes.clamp
+    periods = sorted(p for p in [*notes.runs, *notes.wraps] if p)
+    if jumps.size <= single:
+        return True
     if not periods:
         return False
-    if len(periods) == 1 and not notes.repeats:
+    if len(periods) == 1 and not single and not notes.repeats:
         return bool((np.diff(jumps) >= periods[0]).all())
     # The shortest period cuts the line into parts, and every other cause may start anew in each part.
-    shortest = min(periods)
-    parts = (lanes - 1) // shortest + 2
-    rest = sorted(periods)[1:]
-    return jumps.size <= parts * (1 + sum((shortest - 1) // p + 1 for p in rest))
+    parts = (lanes - 1) // periods[0] + 2
+    return jumps.size <= parts * (1 + single + sum((periods[0] - 1) // p + 1 for p in periods[1:]))
 
 
 def mostly(offset: np.ndarray, axis: int, stride: int, share: float = 0.5) -> bool:
