@@ -69,7 +69,7 @@ rows of 256, and wrote 28 elements behind the tensor, without an error. With 128
 
 from collections.abc import Iterable, Iterator
 
-from coalesce_lint.access import Access, Kernel, Place
+from coalesce_lint.access import Access, Box, Kernel, Place
 from coalesce_lint.advice import operation
 from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.index.nodes import Node
@@ -109,8 +109,13 @@ def _unchecked(access: Access) -> list[int]:
     box, checked = access.box, _checked(access)
     if box is None or checked is None:
         return []
-    open_axes = [k for k, fits in enumerate(box.fits) if not fits and k not in checked]
-    return [k for k in open_axes if box.block_values[k] != 1]
+    return [k for k, fits in enumerate(box.fits) if not fits and k not in checked and not _divided(box, k)]
+
+
+def _divided(box: Box, k: int) -> bool:
+    """Whether the block is one element, or divides what ``tl.assume(n % 256 == 0)`` says of the size."""
+    block = box.block_values[k]
+    return block is not None and box.promised.get(box.shape[k], 1) % block == 0
 
 
 def _evidence(access: Access, k: int, kernel: Kernel) -> tuple[str, Place | None] | None:
