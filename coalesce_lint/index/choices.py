@@ -109,28 +109,32 @@ def alternatives(n: Normalizer, offset: Poly) -> list[Alternative]:
     return done
 
 
-def _deciding(p: Poly) -> Iterator[Atom]:
+def _deciding(p: Poly, seen: set[Atom] | None = None) -> Iterator[Atom]:
     """Open atoms on which the lanes' step depends, conditions before what they choose."""
+    seen = set() if seen is None else seen
     for m in p.terms:
         if not any(a.lanes for a in m):
             continue
         for a in m:
-            yield from _open_inside(a)
+            yield from _open_inside(a, seen)
 
 
-def _open_inside(a: Atom) -> Iterator[Atom]:
+def _open_inside(a: Atom, seen: set[Atom]) -> Iterator[Atom]:
+    if a in seen:
+        return  # shared terms are looked at once
+    seen.add(a)
     if a.kind == "cmp":
         if not a.wild:
             yield a
     elif a.kind in ("select", "extreme"):
         if a.kind == "select" and a.args[0] is not None and _held(a) is None:
             for b in a.args[0].atoms():
-                yield from _open_inside(b)
+                yield from _open_inside(b, seen)
         yield a
     elif a.kind == "div" and a.lanes:
         # what only shifts the dividend does not change its steps
         for x in a.args:
-            yield from _deciding(x)
+            yield from _deciding(x, seen)
 
 
 def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:

@@ -57,15 +57,16 @@ def _aligned_blocks(n: Normalizer, offset: Poly) -> dict[Atom, Poly]:
     return out
 
 
-def _splits_by(p: Poly, blocks: set[Atom]) -> bool:
-    """True where an index is divided by a block size: then the block's own value decides where the breaks
-    are.
-    """
+def _splits_by(p: Poly, blocks: set[Atom], seen: set[Atom] | None = None) -> bool:
+    """True where an index is divided by a block size: its value then decides where the breaks are."""
+    seen = set() if seen is None else seen
     for a in p.atoms():
-        polys = [x for x in a.args if isinstance(x, Poly)] if a.kind != "lane" else []
+        if a in seen or a.kind == "lane":
+            continue
+        seen.add(a)
         if a.kind == "div" and a.lanes and any(b in blocks for b in a.args[1].atoms()):
             return True
-        if any(_splits_by(x, blocks) for x in polys):
+        if any(_splits_by(x, blocks, seen) for x in a.args if isinstance(x, Poly)):
             return True
     return False
 

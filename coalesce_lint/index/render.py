@@ -16,6 +16,8 @@ from coalesce_lint.index.poly import Atom, Poly, exact_quotient, of_atom
 from coalesce_lint.index.terms import Algebra
 
 _FACTOR_LIMIT = 12
+#: Terms of more symbols than this get a name of their own.
+_LONGEST = 300
 _COMPOUND = frozenset(("div", "cmp", "select", "extreme"))
 
 
@@ -82,6 +84,7 @@ class Renderer:
         self._loops: dict[Any, str] = {}
         self._memo: dict[Poly, str] = {}
         self._exprs: dict[Poly, Any] = {}
+        self._sizes: dict[Poly, int] = {}
 
     def text(self, p: Poly) -> str:
         """The polynomial as a Python expression."""
@@ -170,7 +173,21 @@ class Renderer:
             return None
         return digit - negative
 
+    def _size(self, p: Poly) -> int:
+        """How many symbols the polynomial has when written out."""
+        if p not in self._sizes:
+            self._sizes[p] = 1
+            self._sizes[p] = sum(
+                1 + sum(self._size(x) for x in a.args if isinstance(x, Poly))
+                for m in p.terms
+                for a in m
+                if a.kind != "lane"
+            )
+        return self._sizes[p]
+
     def _atom(self, a: Atom) -> Any:
+        if a.kind in _COMPOUND and sum(self._size(x) for x in a.args if isinstance(x, Poly)) > _LONGEST:
+            return _symbol(self._numbered("value", a))  # shared parts written out grow exponentially
         if a.kind == "div":
             return FloorDiv(self.expression(a.args[0]), self.expression(a.args[1]))
         if a.kind == "extreme":

@@ -39,6 +39,7 @@ class Algebra(Division, Comparison):
         return map_atoms(p, of)
 
     def _remake(self, atom: Atom, args: tuple[Any, ...]) -> Poly:
+        self.burn(40)
         if args == atom.args:
             return of_atom(atom)
         if atom.kind == "div":

@@ -60,7 +60,7 @@ def _next_power(it: Reading, args: Arguments, place: Place) -> Value:
 
 def _cast(it: Reading, args: Arguments, place: Place) -> Value:
     target = args.get(1, "dtype")
-    bits = args.get(3, "bitcast")
+    bits = args.get(3, "bitcast", args.get(2, "bitcast"))
     pointer = isinstance(target, DType) and target.pointer
     if isinstance(bits, Node) and bits.op == "const" and bits.attr and not pointer:
         return it.build.opaque("bit cast", it.number(args.get(0, "input")))

@@ -75,7 +75,7 @@ def _is_none(x: Node) -> bool:
 
 
 def _all(build: Builder, cond: Node, a: list[Node], b: list[Node]) -> list[Node]:
-    return [join(build, cond, x, y) for x, y in zip(a, b, strict=True)]
+    return [join(build, cond, x, y) for x, y in zip(a, b, strict=False)]
 
 
 def join_returns(build: Builder, returns: list[tuple[int, list[tuple[Node, bool]], Value]]) -> Value:

@@ -57,7 +57,7 @@ class Function:
         first = min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
         lines = self.module.lines[first - 1 : self.node.end_lineno]
         indent = len(lines[0]) - len(lines[0].lstrip())
-        text = "".join(lines)
+        text = "".join(lines).replace("\f", "")
         module = cst.parse_module(
             ("if 1:\n" if indent else "") + text + ("" if text.endswith("\n") else "\n")
         )
@@ -104,7 +104,9 @@ class Module:
 
     @cached_property
     def lines(self) -> list[str]:
-        return self.text.splitlines(keepends=True)
+        # as Python counts lines: form feeds and the like end none
+        plain = self.text.replace("\r\n", "\n").replace("\r", "\n")
+        return [line + "\n" for line in plain.split("\n")]
 
 
 def read_module(text: str, path: str) -> Module:

@@ -71,6 +71,14 @@ class Statements(Expressions, Loops):
             names = [p.name.value for p in stmt.params.params]
             self.env[stmt.name.value] = Lambda(names, stmt.body, self.env)
             return None
+        if isinstance(stmt, cst.Match):
+            before = self.env
+            for case in stmt.cases:  # Triton has no match; which case is taken is not known
+                self.frame.env = dict(before)
+                self.block(control.suite(case.body))
+                before = control.join_env(self.build, control.ANY, self.frame.env, before)
+            self.frame.env = before
+            return None
         if isinstance(stmt, cst.Try):
             return self.block(control.suite(stmt.body))
         return None
@@ -129,6 +137,8 @@ class Statements(Expressions, Loops):
             for element, item in zip(target.elements, self.unpack(value, target.elements), strict=False):
                 inner = element.value
                 self.assign(inner, item)
+        elif isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
+            self.env[target.value.value] = self.build.opaque("item assignment", shape=None)
 
     def unpack(self, value: Value, elements: Any) -> list[Value]:
         """The items of a value that is assigned to a tuple of names."""
