@@ -113,16 +113,16 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     from coalesce_lint import check as run
     from coalesce_lint import files, settings
     from coalesce_lint.findings import all_rules
+    from coalesce_lint.selection import Selection, split_codes
 
     named = [options["stdin_filename"] or p if p == "-" else p for p in paths]
     try:
         found = _settings(named, options["config"], options["isolated"])
-        select = settings.split_codes(options["select"])
         found.layers.append(
-            settings.Selection(
-                select=select or None,
-                extend_select=settings.split_codes(options["extend_select"]),
-                ignore=settings.split_codes(options["ignore"]),
+            Selection(
+                select=split_codes(options["select"]) or None,
+                extend_select=split_codes(options["extend_select"]),
+                ignore=split_codes(options["ignore"]),
             )
         )
         rules = found.active(all_rules())

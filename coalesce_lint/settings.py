@@ -1,4 +1,4 @@
-"""Settings from ``[tool.coalesce-lint]`` of the nearest ``pyproject.toml``, and which rules they turn on."""
+"""Settings from ``[tool.coalesce-lint]`` of the nearest ``pyproject.toml``: the keys and the record."""
 
 from __future__ import annotations
 
@@ -6,20 +6,59 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from coalesce_lint import selection
+from coalesce_lint.selection import Selection, split_codes
+from coalesce_lint.setting_kinds import (
+    Choice,
+    ElementTypes,
+    Key,
+    ListByPath,
+    Number,
+    PathText,
+    Pattern,
+    Strings,
+)
 
 if TYPE_CHECKING:
     from coalesce_lint.findings import Rule
 
 TABLE = "coalesce-lint"
 
-#: The keys of the table with their types; every one is a list of strings.
-KEYS = {
-    "select": "rules to turn on instead of the default set",
-    "extend-select": "rules to turn on besides the default set",
-    "ignore": "rules to turn off",
-    "exclude": "files and folders to leave out, as patterns of .gitignore",
+#: The element type of a pointer where neither the source, nor a launch, nor a setting says it.
+USUAL_ELEMENT = "fp32"
+
+FORMATS = ("concise", "json")
+
+KEYS: dict[str, Key] = {
+    "select": Key(Strings(), "rules to turn on instead of the default set, codes or beginnings of codes"),
+    "extend-select": Key(Strings(), "rules to turn on besides the default set"),
+    "ignore": Key(Strings(), "rules to turn off"),
+    "per-file-ignores": Key(
+        ListByPath(), "rules to turn off in the files that a pattern of .gitignore matches"
+    ),
+    "exclude": Key(Strings(), "files and folders to leave out, as patterns of .gitignore"),
+    "assume-contiguous": Key(
+        Choice("innermost", "none"),
+        "what is taken for granted of a tensor of unknown layout: that its innermost stride is 1, or nothing",
+    ),
+    "triton": Key(Choice("3.6", "3.9"), "the Triton version whose layouts are meant"),
+    "arch": Key(
+        Pattern("sm_?[0-9]{2,3}a?", "an NVIDIA architecture such as 'sm90'"),
+        "the GPU architecture that is meant",
+    ),
+    "element-types": Key(
+        ElementTypes(),
+        "element types of pointers by parameter name (with * and ?) where neither source nor launch says",
+    ),
+    "min-waste": Key(
+        Number(1), "leave out strided accesses that fetch fewer than so many times the sectors they need"
+    ),
+    "baseline": Key(PathText(), "a file of known findings, relative to the settings file"),
+    "output-format": Key(Choice(*FORMATS), "the format of findings"),
 }
 
 
@@ -28,61 +67,44 @@ class SettingsError(ValueError):
 
 
 @dataclass
-class Selection:
-    """A layer of rule selection. An entry is a code or the beginning of one; ``select`` None: not said."""
-
-    select: list[str] | None = None
-    extend_select: list[str] = field(default_factory=list)
-    ignore: list[str] = field(default_factory=list)
-
-
-@dataclass
 class Settings:
-    """What holds for a run: the layers of selection, the later over the earlier, and the excludes."""
+    """What holds for a run. ``None`` means not said; ``origins`` says for each key that is said, by what."""
 
-    layers: list[Selection] = field(default_factory=list)
+    layers: list[Selection] = field(default_factory=list)  #: the later goes over the earlier
+    per_file_ignores: dict[str, list[str]] = field(default_factory=dict)  #: pattern -> beginnings of codes
     exclude: list[str] = field(default_factory=list)
-    root: Path | None = None  #: the folder that ``exclude`` is relative to
+    assume_contiguous: str = "innermost"  #: or "none"
+    triton: str | None = None  #: one of ``pins.PROFILES``
+    arch: str | None = None  #: "sm90"
+    element_types: dict[str, str] = field(default_factory=dict)  #: pattern of parameter names -> "fp16"
+    min_waste: float = 1.0  #: sectors fetched over sectors needed
+    baseline: Path | None = None
+    output_format: str = "concise"
+    root: Path | None = None  #: the folder that patterns of paths are relative to
     source: Path | None = None  #: the file that the settings were read from
+    origins: dict[str, str] = field(default_factory=dict)
 
     def active(self, rules: Iterable[Rule]) -> list[Rule]:
         """The rules to run. Raises SettingsError for an entry that no rule's code begins with."""
         rules = list(rules)
-        codes = {r.code for r in rules}
-        on = {r.code for r in rules if r.default}
-        always = {r.code for r in rules if r.always}
-        for layer in self.layers:
-            for entry in [*(layer.select or []), *layer.extend_select, *layer.ignore]:
-                if not entry or not any(c.startswith(entry) for c in codes):
-                    raise SettingsError(f"no rule has a code that begins with '{entry}'")
-            on = _apply(layer, on, codes, always)
-        return [r for r in rules if r.code in on]
+        try:
+            for entries in self.per_file_ignores.values():
+                selection.require_known(entries, [r.code for r in rules])
+            return selection.active(self.layers, rules)
+        except selection.SelectionError as error:
+            raise SettingsError(str(error)) from None
 
-
-def _apply(layer: Selection, on: set[str], codes: set[str], always: set[str]) -> set[str]:
-    """The codes that are on after ``layer``. The longer of two entries wins, then ``ignore``."""
-    start = on if layer.select is None else always
-    chosen = [*(layer.select or []), *layer.extend_select]
-    result = set()
-    for code in codes:
-        said = _longest(code, chosen)
-        unsaid = _longest(code, layer.ignore)
-        if said > unsaid or (code in start and not unsaid):
-            result.add(code)
-    return result
-
-
-def _longest(code: str, entries: Sequence[str]) -> int:
-    return max((len(e) for e in entries if code.startswith(e)), default=0)
-
-
-def split_codes(texts: Iterable[str]) -> list[str]:
-    """The codes of repeated options that may each hold a list with commas, in capitals."""
-    return [code.strip().upper() for text in texts for code in text.split(",") if code.strip()]
+    def element_type(self, parameter: str) -> str:
+        """The type to assume of the elements of the pointer ``parameter``; the longest pattern counts."""
+        matching = [p for p in self.element_types if fnmatchcase(parameter, p)]
+        return self.element_types[max(matching, key=len)] if matching else USUAL_ELEMENT
 
 
 def load(path: Path) -> Settings:
-    """The settings in the TOML file ``path``, or the defaults where it has no table of ours."""
+    """The settings in the TOML file ``path``, or the defaults where it has no table of ours.
+
+    Raises SettingsError for a file that cannot be read, an unknown key and a value of the wrong type.
+    """
     table = _table(path)
     if table is None:
         return Settings()
@@ -90,45 +112,78 @@ def load(path: Path) -> Settings:
         if key not in KEYS:
             known = ", ".join(KEYS)
             raise SettingsError(f"{path}: unknown setting '{key}' in [tool.{TABLE}]; known are {known}")
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise SettingsError(f"{path}: '{key}' in [tool.{TABLE}] must be a list of strings")
+        if not KEYS[key].kind.accepts(value):
+            raise SettingsError(f"{path}: '{key}' in [tool.{TABLE}] must be {KEYS[key].kind.wanted}")
+    return _record(table, path)
+
+
+def _record(table: dict[str, Any], path: Path) -> Settings:
     select = table.get("select")
     layer = Selection(
         select=None if select is None else split_codes(select),
         extend_select=split_codes(table.get("extend-select", [])),
         ignore=split_codes(table.get("ignore", [])),
     )
-    return Settings(layers=[layer], exclude=table.get("exclude", []), root=path.parent.resolve(), source=path)
+    root = path.parent.resolve()
+    plain = ("exclude", "assume-contiguous", "triton", "element-types", "min-waste", "output-format")
+    values = {key.replace("-", "_"): table[key] for key in plain if key in table}
+    return Settings(
+        layers=[layer],
+        per_file_ignores={p: split_codes(codes) for p, codes in table.get("per-file-ignores", {}).items()},
+        arch=table["arch"].replace("_", "") if "arch" in table else None,
+        baseline=root / table["baseline"] if "baseline" in table else None,
+        root=root,
+        source=path,
+        origins=dict.fromkeys(table, str(path)),
+        **values,
+    )
 
 
-def _table(path: Path) -> dict[str, Any] | None:
+def _document(path: Path) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        # a byte order mark is no TOML, but editors write it
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: not valid TOML: {error}") from None
-    tool = document.get("tool")
-    table = tool.get(TABLE) if isinstance(tool, dict) else None
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: not UTF-8: byte 0x{error.object[error.start]:02x}") from None
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise SettingsError(f"{path}: not valid TOML: {str(error) or type(error).__name__}") from None
+
+
+def _table(path: Path) -> dict[str, Any] | None:
+    """Our table in the TOML file ``path``, None without one. Raises SettingsError where it cannot be told."""
+    tool = _document(path).get("tool", {})
+    if not isinstance(tool, dict):
+        raise SettingsError(f"{path}: 'tool' must be a table")
+    table = tool.get(TABLE)
     if table is not None and not isinstance(table, dict):
         raise SettingsError(f"{path}: [tool.{TABLE}] must be a table")
     return table
 
 
 def find(paths: Sequence[str]) -> Settings:
-    """The settings for ``paths``: of the nearest pyproject.toml with a table of ours above all of them."""
+    """The settings for ``paths``: of the nearest pyproject.toml with a table of ours above all of them.
+
+    A file that does not mention us is passed over, whatever is wrong with it.
+    """
     folder = _common_folder(paths)
     for parent in [folder, *folder.parents]:
         candidate = parent / "pyproject.toml"
-        if candidate.is_file():
-            text = candidate.read_bytes()
-            if TABLE.encode() in text and _table(candidate) is not None:
-                return load(candidate)
+        if candidate.is_file() and _mentions_us(candidate) and _table(candidate) is not None:
+            return load(candidate)
     return Settings()
+
+
+def _mentions_us(path: Path) -> bool:
+    try:
+        return TABLE.encode() in path.read_bytes().replace(b"\0", b"")
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror or error}") from None
 
 
 def _common_folder(paths: Sequence[str]) -> Path:
@@ -142,3 +197,14 @@ def _common_folder(paths: Sequence[str]) -> Path:
     while not all(common == f or common in f.parents for f in folders):
         common = common.parent
     return common
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of the table ``[tool.coalesce-lint]``."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"[tool.{TABLE}] of pyproject.toml",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {name: {"description": key.help, **key.kind.schema} for name, key in KEYS.items()},
+    }
