@@ -86,6 +86,12 @@ class Cost:
     grid_sectors: int | None
     limited_by: str | None
     max_sectors_per_request: float | None = None
+    #: The layouts in which the access is made (``hardware.linear_layout``); none for a scalar. Not serialized.
+    layouts: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The cost as in the JSON contract (README, "JSON output")."""
+        return {name: value for name, value in vars(self).items() if name != "layouts"}
 
 
 @dataclass
@@ -120,7 +126,7 @@ class Access:
     condition: str | None
     axes: list[Axis]
     notes: list[str]
-    reason: str | None
+    reason: str | None  #: of ``unknown``: one of ``coalesce_lint.reasons``; else what owns the unit stride
     kernel: str
     call_chain: list[Call] = field(default_factory=list)
     source: str = ""  #: the text of the call, on one line
@@ -131,6 +137,7 @@ class Access:
     extents: tuple[int | None, ...] = ()  #: the axes' extents in lanes where they are numbers
     launches: list[Any] = field(default_factory=list)
     cost: Cost | None = None
+    compiled: Any = None  #: what the compiler made of it (``verify.sidebyside.Compiled``), where it was asked
     box: Box | None = None
     element_bytes: int | None = None  #: where the source or the launch says
     #: Accesses of a kernel with the same ``base_id`` have offsets that differ only by the number ``start``.
@@ -169,7 +176,8 @@ class Access:
                 for c in self.call_chain
             ],
             "launches": self.launches,
-            "cost": vars(self.cost) if self.cost else None,
+            "cost": self.cost.as_dict() if self.cost else None,
+            **({"compiled": self.compiled.as_dict()} if self.compiled else {}),
         }
 
     def __getstate__(self) -> dict[str, Any]:

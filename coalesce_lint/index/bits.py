@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coalesce_lint.index import ranges
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.poly import ONE, ZERO, Poly, number
+from coalesce_lint.reasons import Reason
 
 if TYPE_CHECKING:
     from coalesce_lint.index.normalize import Normalizer
@@ -91,7 +92,7 @@ def _xor(n: Normalizer, node: Node) -> Poly:
 def _bitwise(n: Normalizer, node: Node) -> Poly:
     if any(a.data for x in node.args for a in x.cache.atoms()):
         return n.arbitrary(node, node.op)
-    return n.arbitrary(node, "bit operation", kind="opaque")
+    return n.arbitrary(node, why=Reason.BIT_OPERATION.why)
 
 
 def _shl(n: Normalizer, node: Node) -> Poly:

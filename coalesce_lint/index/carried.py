@@ -12,8 +12,7 @@ from coalesce_lint.index import ranges
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import Atom, Poly, TooLarge, of_atom
-
-REASON = "loop-carried value"
+from coalesce_lint.reasons import Reason
 
 
 class Resolver:
@@ -99,12 +98,12 @@ class Resolver:
         data = any(a.data for a in leaves)
         atom = self.n.algebra.free(
             "data",
-            (id(node), REASON),
+            (id(node), Reason.LOOP_CARRIED),
             tuple(sorted(lanes)),
             data=data,
             walks=not data,
             loops=frozenset((node.attr.loop,)),
-            reason=None if data or not lanes else REASON,
+            reason=None if data or not lanes else Reason.LOOP_CARRIED.why,
             nonneg=ranges.nonneg(self.n.algebra, like) and not any(a.kind == "carried" for a in leaves),
         )
         return of_atom(atom)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from coalesce_lint.index import steps
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import ONE, ZERO, Atom, Poly, of_atom
+from coalesce_lint.reasons import Reason, Why
 
 OPEN = frozenset(("select", "cmp", "extreme"))
 MAX_ALTERNATIVES = 32
-LANEWISE = "a choice that differs from lane to lane"
 
 
 class TooManyChoices(Exception):
@@ -29,7 +29,7 @@ class Alternative:
     offset: Poly
     lanewise: frozenset[int] = frozenset()
     jumps: list[steps.Jump] = field(default_factory=list)
-    trouble: str | None = None
+    trouble: Why | None = None
 
 
 def facts_of(n: Normalizer, guards: Iterable[tuple[Poly, bool]]) -> dict[Atom, Poly]:
@@ -195,7 +195,7 @@ def _held(atom: Atom) -> Poly | None:
     return varying[0] if len(varying) == 1 else None
 
 
-def _switches(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], str | None]:
+def _switches(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], Why | None]:
     """Where a lane-wise comparison changes along its axes: once for a straight line, else with a period."""
     found: list[steps.Jump] = []
     for axis in atom.lanes:
@@ -204,10 +204,10 @@ def _switches(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], str | None]:
             if s.kind == "none":
                 continue
             if s.kind != "regular":
-                return found, LANEWISE
+                return found, Reason.LANE_CHOICE.why
             periods = [j.period for j in s.jumps] + ([s.repeat] if s.repeat != ONE else [])
             short = [p for p in periods if p.constant is not None and p.constant < 8]
             if short or (periods and atom.attr == "equal"):
-                return found, LANEWISE
+                return found, Reason.LANE_CHOICE.why
             found += [steps.Jump(p) for p in periods]
     return found, None

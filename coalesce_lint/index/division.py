@@ -11,6 +11,7 @@ from __future__ import annotations
 from coalesce_lint.index import ranges
 from coalesce_lint.index.atoms import Atoms
 from coalesce_lint.index.poly import ONE, ZERO, Poly, divide, exact_quotient, number, of_atom
+from coalesce_lint.reasons import Reason
 
 
 class Division(Atoms):
@@ -25,7 +26,7 @@ class Division(Atoms):
         if k == -1:
             return -x
         if k == 0:
-            return of_atom(self.leaf("opaque", ("division by zero", x), reason="division by zero"))
+            return of_atom(self.leaf("opaque", ("division by zero", x), reason=Reason.DIVISION_BY_ZERO.why))
         n = x.constant
         if n is not None and k is not None:
             size = abs(n) // abs(k)

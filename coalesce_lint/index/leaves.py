@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from coalesce_lint.index import ranges
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.poly import Poly, number, of_atom
+from coalesce_lint.reasons import Reason
 
 if TYPE_CHECKING:
     from coalesce_lint.index.normalize import Normalizer
@@ -49,7 +50,7 @@ def _loopvar(n: Normalizer, node: Node) -> Poly:
     rising = ranges.nonneg(n.algebra, start) and ranges.nonneg(n.algebra, step)
     lanes = any(a.lanes for a in start.atoms()) or any(a.lanes for a in step.atoms())
     if lanes:
-        return n.arbitrary(node, "loop over a tile", kind="opaque")
+        return n.arbitrary(node, why=Reason.LOOP_OVER_TILE.why)
     loop = node.attr
     return of_atom(n.algebra.leaf("loopvar", loop, nonneg=rising, walks=True, loops=frozenset((loop,))))
 
@@ -69,7 +70,7 @@ def _arange(n: Normalizer, node: Node) -> Poly:
     start = node.args[0].cache
     extent = n.extent(node.shape[0]) if node.shape else None
     if extent is None:
-        return n.arbitrary(node, "arange of unknown length", kind="opaque", lanes=frozenset((0,)))
+        return n.arbitrary(node, why=Reason.ARANGE_LENGTH.why, lanes=frozenset((0,)))
     if extent.constant == 1:
         return start
     return start + of_atom(n.algebra.lane(0, extent))
@@ -81,15 +82,16 @@ def _load(n: Normalizer, node: Node) -> Poly:
 
 def _data(n: Normalizer, node: Node) -> Poly:
     inputs = [a for x in node.args for a in x.cache.atoms()]
-    kind = "data" if any(a.data for a in inputs) else "opaque"
-    return n.arbitrary(node, node.attr, kind=kind)
+    if any(a.data for a in inputs):
+        return n.arbitrary(node, node.attr)
+    return n.arbitrary(node, node.attr, why=Reason.RESULT.of(node.attr))
 
 
 def _opaque(n: Normalizer, node: Node) -> Poly:
     lanes: frozenset[int] | None = None if node.args else frozenset(n.axes_of(node))
     if node.shape is None:
         lanes = frozenset((UNKNOWN_AXIS,))
-    return n.arbitrary(node, node.attr, kind="opaque", lanes=lanes)
+    return n.arbitrary(node, why=node.attr, lanes=lanes)
 
 
 MAKERS: dict[str, Callable[[Normalizer, Node], Poly]] = {

@@ -15,8 +15,7 @@ from coalesce_lint.index.bits import truth
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.poly import Poly, TooLarge, number, of_atom
 from coalesce_lint.index.terms import Algebra
-
-TOO_LARGE = "expression too large"
+from coalesce_lint.reasons import Reason, Why
 
 
 class Normalizer:
@@ -42,7 +41,7 @@ class Normalizer:
             try:
                 top.cache = self._make(top)
             except (TooLarge, RecursionError):
-                top.cache = self.arbitrary(top, TOO_LARGE, kind="opaque")
+                top.cache = self.arbitrary(top, why=Reason.TOO_LARGE.why)
         return cast(Poly, node.cache)
 
     @staticmethod
@@ -74,16 +73,21 @@ class Normalizer:
         """The axes of a tile along which it can vary at all (extent not 1)."""
         return tuple(k for k, d in enumerate(node.shape or ()) if self.extent(d).constant != 1)
 
-    def arbitrary(self, node: Node, name: Any, kind: str = "data", lanes: Any = None) -> Poly:
-        """A value with nothing known but the axes it may vary on and where it comes from."""
+    def arbitrary(
+        self, node: Node, name: Any = None, kind: str = "data", lanes: Any = None, why: Why | None = None
+    ) -> Poly:
+        """A value with nothing known but the axes it may vary on and where it comes from.
+
+        ``why`` is given where the value is not understood, rather than data of which nothing can be said.
+        """
         inputs = [a for arg in node.args if arg.cache is not None for a in arg.cache.atoms()]
         if lanes is None:
             lanes = frozenset().union(
                 *(self.aligned(a, node).lanes for a in node.args if a.cache is not None)
             )
         reason = next((a.reason for a in inputs if a.reason), None)
-        if kind == "opaque":
-            reason = reason or str(name)
+        if why is not None:
+            kind, name, reason = "opaque", name or why, reason or why
         data = node.op == "load" or any(a.data for a in inputs)
         atom = self.algebra.free(
             kind,

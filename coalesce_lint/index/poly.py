@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from coalesce_lint.reasons import Why
+
 #: Polynomials with more terms or a higher degree than this become opaque values ("expression too large").
 MAX_TERMS = 200
 MAX_DEGREE = 12
@@ -54,7 +56,7 @@ class Atom:
         self.walks = False
         self.wild: frozenset[int] = frozenset()
         self.nonneg = False
-        self.reason: str | None = None
+        self.reason: Why | None = None
 
     def __repr__(self) -> str:
         return f"{self.kind}{self.number}:{self.attr}{list(self.args) if self.args else ''}"

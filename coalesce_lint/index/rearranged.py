@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coalesce_lint.index import ranges, shapes
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.poly import Poly, number, of_atom
+from coalesce_lint.reasons import Reason
 
 if TYPE_CHECKING:
     from coalesce_lint.index.normalize import Normalizer
@@ -21,10 +22,10 @@ def _cast(n: Normalizer, node: Node) -> Poly:
     p = n.aligned(node.args[0], node)
     if node.attr == "pointer" and p.lanes:
         # the offsets so far are in other elements
-        return n.arbitrary(node, "pointer cast of a tile", kind="opaque")
+        return n.arbitrary(node, why=Reason.POINTER_CAST.why)
     largest = _NARROW.get(node.attr)
     if largest is not None and p.lanes and not _within(n, p, largest):
-        return n.arbitrary(node, "narrowing cast", kind="opaque")  # large values wrap
+        return n.arbitrary(node, why=Reason.NARROWING.why)  # large values wrap
     return p
 
 
@@ -53,7 +54,7 @@ def _reshape(n: Normalizer, node: Node) -> Poly:
         return p
     image = shapes.reshape_image(n, node.args[0].shape, node.shape)
     if image is None:
-        return n.arbitrary(node, "reshape", kind="opaque", lanes=frozenset(range(len(node.shape or ()))))
+        return n.arbitrary(node, why=Reason.RESHAPE.why, lanes=frozenset(range(len(node.shape or ()))))
     return n.algebra.replace_lanes(p, image)
 
 
@@ -67,7 +68,7 @@ def _join(n: Normalizer, node: Node) -> Poly:
 def _interleave(n: Normalizer, node: Node) -> Poly:
     """Element 2k is a[k], element 2k+1 is b[k], along the last axis."""
     if not node.shape:
-        return n.arbitrary(node, "interleave", kind="opaque", lanes=frozenset((0,)))
+        return n.arbitrary(node, why=Reason.INTERLEAVE.why, lanes=frozenset((0,)))
     axis = len(node.shape) - 1
     lane = of_atom(n.algebra.lane(axis, n.extent(node.shape[axis])))
     half, odd = n.algebra.div(lane, number(2), "floor"), n.algebra.mod(lane, number(2), "floor")
@@ -87,8 +88,9 @@ def _split(n: Normalizer, node: Node) -> Poly:
 
 
 def _mixed(n: Normalizer, node: Node) -> Poly:
-    kind = "data" if any(a.data for x in node.args for a in x.cache.atoms()) else "opaque"
-    return n.arbitrary(node, node.op, kind=kind, lanes=frozenset(n.axes_of(node)) if node.shape else None)
+    data = any(a.data for x in node.args for a in x.cache.atoms())
+    lanes = frozenset(n.axes_of(node)) if node.shape else None
+    return n.arbitrary(node, node.op, lanes=lanes, why=None if data else Reason.RESULT.of(node.op))
 
 
 def _reduce(n: Normalizer, node: Node) -> Poly:
@@ -98,7 +100,8 @@ def _reduce(n: Normalizer, node: Node) -> Poly:
     lanes: frozenset[int] = frozenset()
     if axis is not None and node.args[0].shape is not None:
         lanes = frozenset(k - (k > axis) for k in source.lanes if k != axis)
-    return n.arbitrary(node, f"{kind} of a tile", kind="data" if data else "opaque", lanes=lanes)
+    why = Reason.REDUCTION.of(kind)
+    return n.arbitrary(node, why, lanes=lanes, why=None if data else why)
 
 
 def _scan(n: Normalizer, node: Node) -> Poly:
@@ -106,8 +109,9 @@ def _scan(n: Normalizer, node: Node) -> Poly:
     kind, axis = node.attr
     data = any(a.data for a in source.atoms())
     lanes = source.lanes | ({axis} if axis is not None and axis >= 0 else frozenset(n.axes_of(node)))
-    name = ("compaction", axis) if kind == "cumsum" and data else f"{kind} of a tile"
-    return n.arbitrary(node, name, kind="data" if data else "opaque", lanes=frozenset(lanes))
+    why = Reason.REDUCTION.of(kind)
+    name = ("compaction", axis) if kind == "cumsum" and data else why
+    return n.arbitrary(node, name, lanes=frozenset(lanes), why=None if data else why)
 
 
 MAKERS: dict[str, Callable[[Normalizer, Node], Poly]] = {

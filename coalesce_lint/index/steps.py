@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from coalesce_lint.index import ranges
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import ONE, ZERO, Atom, Poly, exact_quotient, number
+from coalesce_lint.reasons import Reason, Why
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Steps:
     stride: Poly = ZERO
     repeat: Poly = ONE
     jumps: list[Jump] = field(default_factory=list)
-    reason: str | None = None
+    reason: Why | None = None
     compaction: bool = False
     turned: bool = False  #: a truncated division may change its sign once along the axis
 
@@ -45,12 +46,8 @@ class Steps:
         return self.jumps[0].period if self.jumps else None
 
 
-IRREGULAR = "irregular division"
-VARYING = "step varies from lane to lane"
-
-
-def unknown(reason: str) -> Steps:
-    return Steps("unknown", reason=reason)
+def unknown(reason: Reason) -> Steps:
+    return Steps("unknown", reason=reason.why)
 
 
 def along(n: Normalizer, p: Poly, axis: int) -> Steps:
@@ -58,7 +55,7 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
     stride = ZERO
     terms: dict[Atom, Poly] = {}
     gather: Steps | None = None
-    trouble: str | None = None
+    trouble: Why | None = None
     for m, c in p.terms.items():
         moving = [a for a in m if axis in a.lanes]
         if not moving:
@@ -69,17 +66,17 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
             compact = all(_is_compaction(a, axis) for a in arbitrary) and len(moving) == 1
             gather = Steps("gather", compaction=compact and (gather is None or gather.compaction))
         elif len(moving) > 1:
-            trouble = VARYING
+            trouble = Reason.VARYING.why
         elif moving[0].kind == "lane":
             stride = stride + rest
         elif moving[0].kind == "div":
             terms[moving[0]] = terms.get(moving[0], ZERO) + rest
         else:
-            trouble = moving[0].reason or f"lane-dependent {moving[0].kind}"
+            trouble = moving[0].reason or Reason.LANE_VALUE.of(moving[0].kind)
     if gather is not None:
         return gather
     if trouble is not None:
-        return unknown(trouble)
+        return Steps("unknown", reason=trouble)
     return _combine(n, stride, [(f, _quotient(n, atom, axis), atom) for atom, f in terms.items() if f.terms])
 
 
@@ -92,7 +89,7 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     """The steps of ``x // c``."""
     x, c = atom.args
     if axis in c.lanes:
-        return unknown("division by a lane-varying value")
+        return unknown(Reason.LANE_DIVISOR)
     inner = along(n, x, axis)
     if inner.kind != "regular":
         return inner
@@ -101,12 +98,12 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     if direct is not None:
         return Steps("regular", direct, inner.repeat, inner.jumps, turned=inner.turned)
     if any(j.wrap is None for j in inner.jumps):
-        return unknown(IRREGULAR)  # where the rows end moves with the quotient
+        return unknown(Reason.IRREGULAR)  # where the rows end moves with the quotient
     sign = -1 if all(v < 0 for v in s.terms.values()) else 1
     per = exact_quotient(c, s.scale(sign))
     if per is None:
         if not _clearly_less(n, s.scale(sign), c):
-            return unknown(IRREGULAR)
+            return unknown(Reason.IRREGULAR)
         return Steps("irregular", number(sign), n.algebra.div(c, s.scale(sign), "floor"), inner.jumps)
     return Steps("regular", number(sign), inner.repeat * per, inner.jumps, turned=inner.turned)
 
@@ -148,7 +145,7 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
             or stride in (ONE, -ONE)
             or any(stride + f in (ONE, -ONE, ZERO) for f, _ in uneven)
         ):
-            return unknown(IRREGULAR)
+            return unknown(Reason.IRREGULAR)
         jumps += [Jump(period) for _, period in uneven]
     if not varies:
         return Steps()
@@ -157,7 +154,7 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
             jumps.append(Jump(repeat, _wrapped(stride, repeat, step, modulus)))
         return Steps("regular", stride, ONE, _merged(jumps), turned=turned)
     if not repeats:
-        return Steps("none") if not (jumps or turned) else unknown("the steps cancel")
+        return Steps("none") if not (jumps or turned) else unknown(Reason.CANCELLED)
     found = _finest(n, repeats, jumps)
     found.turned = turned
     return found
@@ -176,9 +173,9 @@ def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps:
             best = other
     for repeat, step, _ in repeats:
         if repeat == best[0] and step is not best[1]:
-            return unknown(IRREGULAR)
+            return unknown(Reason.IRREGULAR)
         if repeat != best[0] and not _smaller(n, best[0], repeat):
-            return unknown(IRREGULAR)
+            return unknown(Reason.IRREGULAR)
     for repeat, step, modulus in repeats:
         if repeat != best[0]:
             per = exact_quotient(repeat, best[0])

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from coalesce_lint.index import choices, lanes, order, owners, steps
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import ONE, Atom, Poly, TooLarge
+from coalesce_lint.reasons import Reason, Why
 
 RANK = {"strided": 0, "unknown": 1, "gather": 2, "parametric": 3, "contiguous": 4, "uniform": 5}
-TOO_MANY = "too many branches"
 _STRIDE_NAME = re.compile("stride", re.IGNORECASE)
 
 
@@ -30,7 +30,7 @@ class Verdict:
     owner: Poly | None = None
     strides: dict[int, steps.Steps] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    reason: str | None = None
+    reason: Why | None = None
     offset: Poly | None = None
 
 
@@ -74,7 +74,16 @@ def judge_descriptor(context: Context, offset: Poly, last: int, stride: Poly) ->
 
 
 #: Reasons that evaluation lane by lane may settle.
-_TRY_LANES = frozenset((choices.LANEWISE, steps.IRREGULAR, steps.VARYING, TOO_MANY, "the steps cancel"))
+_TRY_LANES = frozenset(
+    r.why
+    for r in (
+        Reason.LANE_CHOICE,
+        Reason.IRREGULAR,
+        Reason.VARYING,
+        Reason.TOO_MANY_BRANCHES,
+        Reason.CANCELLED,
+    )
+)
 
 
 def _by_lanes(context: Context, offset: Poly) -> Verdict | None:
@@ -103,9 +112,9 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
     try:
         options = choices.alternatives(context.n, offset)
     except choices.TooManyChoices:
-        return Verdict("unknown", reason=TOO_MANY, offset=offset)
+        return Verdict("unknown", reason=Reason.TOO_MANY_BRANCHES.why, offset=offset)
     except TooLarge:
-        return Verdict("unknown", reason="expression too large", offset=offset)
+        return Verdict("unknown", reason=Reason.TOO_LARGE.why, offset=offset)
     verdicts = [_judge_one(context, alt) for alt in options]
     # Among equally bad ones the first in this order: the answer must not depend on the order of expansion.
     worst = min(
@@ -124,9 +133,9 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
             alike or axis == worst.lane_axis
         ):
             # other lanes or other branches take another step along this axis
-            worst.strides[axis] = steps.unknown(choices.LANEWISE) if found.kind != "gather" else found
+            worst.strides[axis] = steps.unknown(Reason.LANE_CHOICE) if found.kind != "gather" else found
     if worst.pattern == "uniform" and lanewise and len({a.offset for a in options}) > 1:
-        return replace(worst, pattern="unknown", reason=choices.LANEWISE)
+        return replace(worst, pattern="unknown", reason=Reason.LANE_CHOICE.why)
     return worst
 
 
@@ -146,14 +155,14 @@ def _from_steps(
 ) -> Verdict:
     """The verdict for an offset that moves along each axis as ``moves`` says."""
     stray = [a for a in offset.lanes if a not in context.extents]
-    moves = {k: steps.unknown(steps.VARYING) if s.stride.lanes else s for k, s in moves.items()}
+    moves = {k: steps.unknown(Reason.VARYING) if s.stride.lanes else s for k, s in moves.items()}
     varying = {k: s for k, s in moves.items() if s.kind != "none"}
     verdict = Verdict("uniform", strides=moves, offset=offset)
     if stray:
         reason = next(
             (a.reason for a in offset.atoms() if a.reason and not a.lanes <= set(context.extents)), None
         )
-        return replace(verdict, pattern="unknown", reason=reason or "shape not understood")
+        return replace(verdict, pattern="unknown", reason=reason or Reason.SHAPE.why)
     if not varying:
         return verdict
     if alt is not None and alt.trouble:
@@ -202,7 +211,7 @@ def _no_unit_axis(
     return replace(verdict, pattern="strided", lane_axis=axis, stride=regular[axis].stride, owner=owner)
 
 
-def _unclear_multiplier(regular: dict[int, steps.Steps]) -> str | None:
+def _unclear_multiplier(regular: dict[int, steps.Steps]) -> Why | None:
     """The reason why a multiplier is not understood. Loaded scalars are: they are strides of unknown size."""
     for s in regular.values():
         for a in s.stride.atoms():

@@ -7,6 +7,7 @@ from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels.build import broadcast_shapes, int_value
 from coalesce_lint.kernels.reading import Meaning, Reading
 from coalesce_lint.kernels.values import Arguments, DType, Tup, Value
+from coalesce_lint.reasons import Reason
 
 
 def cdiv(it: Reading, args: Arguments, place: Place) -> Value:
@@ -63,7 +64,7 @@ def _cast(it: Reading, args: Arguments, place: Place) -> Value:
     bits = args.get(3, "bitcast", args.get(2, "bitcast"))
     pointer = isinstance(target, DType) and target.pointer
     if isinstance(bits, Node) and bits.op == "const" and bits.attr and not pointer:
-        return it.build.opaque("bit cast", it.number(args.get(0, "input")))
+        return it.build.opaque(Reason.BIT_CAST.why, it.number(args.get(0, "input")))
     return cast_to(it, args.get(0, "input"), target if isinstance(target, DType) else DType())
 
 

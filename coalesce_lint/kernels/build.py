@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from coalesce_lint.index.nodes import Node, const
+from coalesce_lint.reasons import Why
 
 #: A kernel whose graph grows past this is not read further.
 MAX_NODES = 150_000
@@ -152,7 +153,7 @@ class Builder:
                 shape = broadcast_shapes(shape, a.shape)
         return self.make("data", args, name, shape)
 
-    def opaque(self, reason: str, *args: Node, shape: Any = "broadcast") -> Node:
+    def opaque(self, reason: Why, *args: Node, shape: Any = "broadcast") -> Node:
         """A value that is not understood, with the reason."""
         if shape == "broadcast":
             shape = ()

@@ -11,6 +11,7 @@ from coalesce_lint.kernels import arithmetic
 from coalesce_lint.kernels.reading import Reading
 from coalesce_lint.kernels.values import Arguments, Tup, Value
 from coalesce_lint.kernels.words import words
+from coalesce_lint.reasons import Reason
 
 BUILTINS = words(
     "range len min max int float abs bool tuple list sum isinstance print zip enumerate reversed hasattr "
@@ -60,4 +61,4 @@ def call(it: Reading, name: str, args: Arguments) -> Value:
         return it.build.make("data", (), "condition", (), "i1")
     if name == "print":
         return const(None)
-    return it.build.opaque(f"call of {name}", shape=None if name in ("map", "getattr") else ())
+    return it.build.opaque(Reason.CALL.of(name), shape=None if name in ("map", "getattr") else ())

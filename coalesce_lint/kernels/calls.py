@@ -9,6 +9,7 @@ from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels import language
 from coalesce_lint.kernels.reading import Reading
 from coalesce_lint.kernels.values import Arguments, Bound, Fn, Lambda, Ref, Tup, Value
+from coalesce_lint.reasons import Reason
 
 
 class Calls(Reading):
@@ -34,8 +35,8 @@ class Calls(Reading):
             return self.call_lambda(func, args)
         numbers = [a for a in args.positional if isinstance(a, Node)]
         if isinstance(func, Node) and func.op == "param":
-            return self.build.opaque(f"call of the function argument {func.attr.name}", *numbers, shape=None)
-        return self.build.opaque("call of a value that is not known", *numbers, shape=None)
+            return self.build.opaque(Reason.CALL_OF_ARGUMENT.of(func.attr.name), *numbers, shape=None)
+        return self.build.opaque(Reason.CALL_OF_VALUE.why, *numbers, shape=None)
 
     def call_lambda(self, func: Lambda, args: Arguments) -> Value:
         env = dict(func.env)
@@ -45,7 +46,7 @@ class Calls(Reading):
         self.lambda_depth += 1
         try:
             if isinstance(func.body, (cst.IndentedBlock, cst.SimpleStatementSuite)):
-                return self.build.opaque("nested function", shape=None)
+                return self.build.opaque(Reason.NESTED_FUNCTION.why, shape=None)
             return self.expr(func.body)
         finally:
             self.lambda_depth -= 1

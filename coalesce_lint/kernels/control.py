@@ -9,6 +9,7 @@ import libcst as cst
 from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels.build import Builder
 from coalesce_lint.kernels.values import BlockPtr, Desc, Tup, Value
+from coalesce_lint.reasons import Reason
 
 #: A condition of which nothing is known.
 ANY = const(None)
@@ -67,7 +68,7 @@ def join(build: Builder, cond: Node, a: Value, b: Value) -> Value:
         return a
     if type(a) is type(b) and a == b:
         return a
-    return build.opaque("different kinds of values meet", shape=None)
+    return build.opaque(Reason.MEETING.why, shape=None)
 
 
 def _is_none(x: Node) -> bool:

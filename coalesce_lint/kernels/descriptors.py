@@ -9,6 +9,7 @@ from coalesce_lint.kernels.build import broadcast_shapes, dim_of
 from coalesce_lint.kernels.reading import Meaning, Reading
 from coalesce_lint.kernels.values import Arguments, Desc, Tup, Value
 from coalesce_lint.kernels.words import words
+from coalesce_lint.reasons import Reason
 
 METHODS = words("load store gather scatter atomic_add atomic_min atomic_max atomic_and atomic_or atomic_xor")
 
@@ -19,7 +20,7 @@ def _make_descriptor(it: Reading, args: Arguments, place: Place) -> Value:
     )
     dims = it.shape_of(block)
     if not isinstance(base, Node) or not isinstance(strides, Tup) or dims is None:
-        return it.build.opaque("tensor descriptor", shape=None)
+        return it.build.opaque(Reason.DESCRIPTOR.why, shape=None)
     return Desc(base, numbers(it, shape), numbers(it, strides), list(dims), False, place)
 
 
@@ -53,7 +54,7 @@ def descriptor_load(it: Reading, desc: Value, offsets: Value, args: Arguments, p
     where = numbers(it, offsets)
     d = _as_descriptor(it, desc, where)
     if d is None:
-        return it.build.opaque("load through a descriptor that is not known", shape=None)
+        return it.build.opaque(Reason.DESCRIPTOR_LOAD.why, shape=None)
     address = tile_address(it, d.base, where, d.strides, d.block)
     record(it, "descriptor_load", place, address, None, None, args, descriptor=d)
     return loaded(it, address, None, None)
@@ -81,7 +82,7 @@ def descriptor_method(it: Reading, owner: Value, name: str, args: Arguments, pla
             isinstance(owner, Node) and owner.op in ("param", "phi", "carried")
         )
         if not known or not isinstance(offsets, Tup):
-            return it.build.opaque("value in shared memory", shape=None)
+            return it.build.opaque(Reason.SHARED_MEMORY.why, shape=None)
         if name == "load":
             return descriptor_load(it, owner, offsets, args, place)
         return descriptor_store(it, owner, offsets, args.get(1, "value"), args, place)

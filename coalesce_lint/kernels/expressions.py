@@ -13,6 +13,7 @@ from coalesce_lint.kernels.calls import Calls
 from coalesce_lint.kernels.names import Names
 from coalesce_lint.kernels.operators import Operators
 from coalesce_lint.kernels.values import BlockPtr, Bound, Desc, DType, Lambda, Ref, Tup, Value
+from coalesce_lint.reasons import Reason
 
 _COMPREHENSION_LIMIT = 64
 
@@ -24,7 +25,7 @@ class Expressions(Names, Operators, Calls):
         """The value of an expression; opaque where it is not understood."""
         maker = _EXPRESSIONS.get(type(node))
         if maker is None:
-            return self.build.opaque(f"{type(node).__name__} expression", shape=None)
+            return self.build.opaque(Reason.EXPRESSION.of(type(node).__name__), shape=None)
         return maker(self, node)
 
     def sequence(self, node: Any) -> Value:
@@ -51,7 +52,7 @@ class Expressions(Names, Operators, Calls):
         else:
             values = self.expr(source.iter)
         if not isinstance(values, Tup) or source.inner_for_in is not None:
-            return self.build.opaque("comprehension over an unknown value", shape=None)
+            return self.build.opaque(Reason.COMPREHENSION.why, shape=None)
         saved = dict(self.env)
         out = []
         for item in values.items[:_COMPREHENSION_LIMIT]:
@@ -81,7 +82,7 @@ class Expressions(Names, Operators, Calls):
                 if isinstance(key, Node) and key.shape == () and key.op != "const":
                     return self.element(value, "*")  # one of a tuple's items, all alike for the lanes
             return tiles.index(self, value, parts)
-        return self.build.opaque("subscript", shape=None)
+        return self.build.opaque(Reason.SUBSCRIPT.why, shape=None)
 
     def tuple_item(self, value: Tup, parts: Any) -> Value:
         part = parts[0]
@@ -94,7 +95,7 @@ class Expressions(Names, Operators, Calls):
                 for other in value.items[1:]:
                     out = control.join(self.build, control.ANY, out, other)
                 return out
-            return self.build.opaque("tuple index not known", shape=None)
+            return self.build.opaque(Reason.TUPLE_INDEX.why, shape=None)
         bounds = [None if b is None else int_value(self.expr(b)) for b in (part.lower, part.upper, part.step)]
         return Tup(value.items[slice(*bounds)])
 
@@ -116,7 +117,7 @@ class Expressions(Names, Operators, Calls):
 
 def _integer(self: Expressions, node: cst.Integer) -> Value:
     value = node.evaluated_value
-    return const(value) if value.bit_length() <= 256 else self.build.opaque("number too large")
+    return const(value) if value.bit_length() <= 256 else self.build.opaque(Reason.NUMBER_SIZE.why)
 
 
 def _string(self: Expressions, node: Any) -> Value:

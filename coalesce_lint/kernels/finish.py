@@ -17,6 +17,7 @@ from coalesce_lint.kernels.interpret import Interpreter
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.roots import Roots
 from coalesce_lint.kernels.usage import Usage
+from coalesce_lint.reasons import Reason, Why
 
 
 class Finisher:
@@ -54,7 +55,7 @@ class Finisher:
         try:
             return self._judged(site)
         except (TooLarge, RecursionError):
-            return self._unknown(site, "expression too large")
+            return self._unknown(site, Reason.TOO_LARGE.why)
 
     def _judged(self, site: RawSite) -> Access:
         node = site.address
@@ -180,7 +181,7 @@ class Finisher:
             Poly({m: c for m, c in offset.terms.items() if any(axis in a.lanes for a in m)})
         )
 
-    def _unknown(self, site: RawSite, reason: str) -> Access:
+    def _unknown(self, site: RawSite, reason: Why) -> Access:
         return self._record(site, "?", verdicts.Verdict("unknown", reason=reason))
 
     def _source(self, place: Place) -> str:
@@ -195,6 +196,6 @@ class Finisher:
         return " ".join(" ".join(x.decode(errors="replace").strip() for x in lines).split())
 
 
-def _shape_reason(offset: Poly) -> str:
+def _shape_reason(offset: Poly) -> Why:
     """Why the shape of an address is not known: the first value in it that is not understood."""
-    return next((a.reason for a in offset.atoms() if a.reason and a.lanes), "shape not understood")
+    return next((a.reason for a in offset.atoms() if a.reason and a.lanes), Reason.SHAPE.why)

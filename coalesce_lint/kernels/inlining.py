@@ -9,6 +9,7 @@ from coalesce_lint.kernels import control
 from coalesce_lint.kernels.reading import Frame, Reading
 from coalesce_lint.kernels.source import Function
 from coalesce_lint.kernels.values import Arguments, Tup, Value
+from coalesce_lint.reasons import Reason
 
 MAX_INLINE_DEPTH = 12
 
@@ -20,11 +21,11 @@ class Inlining(Reading):
         """Reads the body of a called function with its parameters bound."""
         depth = sum(f.function is fn for f in self.frames)
         if len(self.frames) > MAX_INLINE_DEPTH or depth > 1:
-            return self.build.opaque(f"calls nested too deeply ({fn.name})", shape=None)
+            return self.build.opaque(Reason.CALL_DEPTH.of(fn.name), shape=None)
         try:
             body = fn.tree.body.body
         except cst.ParserSyntaxError:
-            return self.build.opaque(f"{fn.name} cannot be parsed", shape=None)
+            return self.build.opaque(Reason.NOT_PARSED.of(fn.name), shape=None)
         self.inlined.add(fn)
         self.sources.setdefault(fn.module.path, fn.module)
         env = self.bind(fn, args)
@@ -58,5 +59,5 @@ class Inlining(Reading):
             elif p.default is not None:
                 env[p.name] = self.constant_expr(p.default, fn.module)
             else:
-                env[p.name] = self.build.opaque(f"argument {p.name} not known", shape=None)
+                env[p.name] = self.build.opaque(Reason.ARGUMENT.of(p.name), shape=None)
         return env

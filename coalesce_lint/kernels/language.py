@@ -15,6 +15,7 @@ from coalesce_lint.kernels.reading import Meaning, Reading
 from coalesce_lint.kernels.source import LANGUAGE_NAMES
 from coalesce_lint.kernels.values import Arguments, Bound, Desc, DType, Ref, Value
 from coalesce_lint.kernels.words import words
+from coalesce_lint.reasons import Reason
 
 _DTYPES = words(
     "int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 float8e4nv "
@@ -67,7 +68,7 @@ def call(it: Reading, ref: Ref, args: Arguments, place: Place) -> Value:
     numbers = [a for a in [*args.positional, *args.keywords.values()] if isinstance(a, Node)]
     if name in reductions.DATA or "libdevice" in ref.path or ".math" in ref.path or "tl_math" in ref.path:
         return it.build.data(name, *numbers)
-    return it.build.opaque(f"call of {name}", *numbers, shape=None)
+    return it.build.opaque(Reason.CALL.of(name), *numbers, shape=None)
 
 
 def _foreign(ref: Ref) -> bool:
@@ -87,8 +88,8 @@ def call_method(it: Reading, bound: Bound, args: Arguments, place: Place) -> Val
             return TABLE[name](it, merged, place)
         if name in reductions.DATA or name in ("item", "handle"):
             return it.build.data(name, owner)
-        return it.build.opaque(f"method {name}", owner, shape=None)
-    return it.build.opaque(f"method {name}", shape=None)
+        return it.build.opaque(Reason.METHOD.of(name), owner, shape=None)
+    return it.build.opaque(Reason.METHOD.of(name), shape=None)
 
 
 def _program_id(it: Reading, args: Arguments, place: Place) -> Value:

@@ -13,6 +13,7 @@ from coalesce_lint.index.nodes import Carry, Loop, Node
 from coalesce_lint.kernels import control
 from coalesce_lint.kernels.reading import LoopFrame, Reading
 from coalesce_lint.kernels.values import BlockPtr, Tup, Value
+from coalesce_lint.reasons import Reason
 
 _UNROLL = 16
 
@@ -43,7 +44,7 @@ class Loops(Reading):
         name = stmt.target.value if isinstance(stmt.target, cst.Name) else ""
         loop = Loop(name, len(self.loops), self.line_of(stmt))
         if not isinstance(bounds, tuple):
-            variable: Value = self.build.opaque("loop over an unknown value")
+            variable: Value = self.build.opaque(Reason.LOOP_VALUES.why)
         else:
             start, stop, step = bounds
             variable = self.build.make("loopvar", (start, stop, step), loop)

@@ -17,6 +17,7 @@ from coalesce_lint.kernels.descriptors import descriptor_load, descriptor_store
 from coalesce_lint.kernels.reading import Meaning, Reading
 from coalesce_lint.kernels.values import Arguments, BlockPtr, Desc, Tup, Value
 from coalesce_lint.kernels.words import words
+from coalesce_lint.reasons import Reason
 
 _ATOMICS = words("atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor atomic_xchg atomic_cas")
 
@@ -33,7 +34,7 @@ def _load(it: Reading, args: Arguments, place: Place) -> Value:
     if not isinstance(pointer, Node):
         if isinstance(pointer, Tup):
             return Tup([_load_one(it, p, mask, other, args, place) for p in pointer.items])
-        return it.build.opaque("load through a value that is not a pointer", shape=None)
+        return it.build.opaque(Reason.NO_POINTER.why, shape=None)
     return _load_one(it, pointer, mask, other, args, place)
 
 
@@ -74,7 +75,7 @@ def _atomic(op: str) -> Meaning:
         pointer, value = args.get(0, "pointer"), args.get(1, "val")
         mask = None if op == "atomic_cas" else args.get(2, "mask")
         if not isinstance(pointer, Node):
-            return it.build.opaque("atomic through a value that is not a pointer", shape=None)
+            return it.build.opaque(Reason.NO_ATOMIC_POINTER.why, shape=None)
         record(it, op, place, pointer, mask, value, args)
         return loaded(it, pointer, mask, None)
 
@@ -88,7 +89,7 @@ def _make_block_ptr(it: Reading, args: Arguments, place: Place) -> Value:
     )
     dims = it.shape_of(block)
     if not isinstance(base, Node) or dims is None or not isinstance(strides, Tup):
-        return it.build.opaque("block pointer", shape=None)
+        return it.build.opaque(Reason.BLOCK_POINTER.why, shape=None)
     order = args.get(5, "order")
     axes = [int_value(v) for v in order.items] if isinstance(order, Tup) else None
     return BlockPtr(
@@ -99,7 +100,7 @@ def _make_block_ptr(it: Reading, args: Arguments, place: Place) -> Value:
 def _advance(it: Reading, args: Arguments, place: Place) -> Value:
     p, steps = args.get(0, "base"), args.get(1, "offsets")
     if not isinstance(p, BlockPtr):
-        return it.build.opaque("advance of a value that is not a block pointer", shape=None)
+        return it.build.opaque(Reason.ADVANCE.why, shape=None)
     moved = [
         it.build.binary("add", o, s) for o, s in zip(p.offsets, numbers(it, steps), strict=False)
     ] or p.offsets

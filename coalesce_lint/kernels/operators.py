@@ -9,6 +9,7 @@ from coalesce_lint.kernels import control
 from coalesce_lint.kernels.build import int_value
 from coalesce_lint.kernels.reading import Reading
 from coalesce_lint.kernels.values import DType, Tup, Value
+from coalesce_lint.reasons import Reason
 
 _BINARY = {
     cst.Add: "add",
@@ -43,7 +44,7 @@ class Operators(Reading):
     def binary(self, node: cst.BinaryOperation) -> Value:
         op = _BINARY.get(type(node.operator))
         a, b = self.expr(node.left), self.expr(node.right)
-        return self.binary_values(op, a, b) if op else self.build.opaque("operator")
+        return self.binary_values(op, a, b) if op else self.build.opaque(Reason.OPERATOR.why)
 
     def binary_values(self, op: str, a: Value, b: Value) -> Value:
         if isinstance(a, Tup) and isinstance(b, Tup) and op == "add":

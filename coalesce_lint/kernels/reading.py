@@ -19,6 +19,7 @@ from coalesce_lint.kernels.modules import Resolver
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.source import Function, Module
 from coalesce_lint.kernels.values import Arguments, Desc, Tup, Value
+from coalesce_lint.reasons import Reason
 
 
 class Frame:
@@ -76,7 +77,7 @@ class Reading:
         """A value as an expression node."""
         if isinstance(value, Node):
             return value
-        return self.build.opaque(f"{type(value).__name__.lower()} used as a number", shape=None)
+        return self.build.opaque(Reason.NOT_A_NUMBER.of(type(value).__name__.lower()), shape=None)
 
     def condition(self, value: Value) -> Node:
         """A value as a branch condition (a node of type i1, or a constant)."""

@@ -9,6 +9,7 @@ from coalesce_lint.kernels.build import int_value
 from coalesce_lint.kernels.reading import Meaning, Reading
 from coalesce_lint.kernels.values import Arguments, Tup, Value
 from coalesce_lint.kernels.words import words
+from coalesce_lint.reasons import Reason
 
 #: Elementwise functions and others whose results are data, never part of a well-formed offset.
 DATA = words(
@@ -43,7 +44,7 @@ def _dot(it: Reading, args: Arguments, place: Place) -> Value:
     shape = None
     if a.shape is not None and b.shape is not None and len(a.shape) >= 2 and len(b.shape) >= 2:
         shape = (*a.shape[:-1], b.shape[-1])
-    return it.build.make("opaque", (), "product of matrices", shape)
+    return it.build.make("opaque", (), Reason.MATRIX_PRODUCT.why, shape)
 
 
 def _reduce(kind: str) -> Meaning:
@@ -64,9 +65,7 @@ def _reduce(kind: str) -> Meaning:
 def _reduced(it: Reading, kind: str, x: Node, axis_value: Value, args: Arguments) -> Node:
     axis = int_value(axis_value)
     if x.shape is None:
-        return it.build.opaque(
-            f"{kind} of a tile of unknown shape", x, shape=None if axis is not None else ()
-        )
+        return it.build.opaque(Reason.REDUCTION_SHAPE.of(kind), x, shape=None if axis is not None else ())
     rank = len(x.shape)
     if axis is None or rank <= 1:
         return it.build.make("reduce", (x,), (kind, 0 if rank == 1 else None), ())
@@ -103,7 +102,7 @@ def _gather(it: Reading, args: Arguments, place: Place) -> Value:
 
 def _map_like(it: Reading, args: Arguments, place: Place) -> Value:
     numbers = [a for a in args.positional if isinstance(a, Node)]
-    return it.build.opaque("map_elementwise", *numbers)
+    return it.build.opaque(Reason.MAP.why, *numbers)
 
 
 TABLE: dict[str, Meaning] = {

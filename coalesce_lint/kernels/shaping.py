@@ -8,12 +8,13 @@ from coalesce_lint.kernels import tiles
 from coalesce_lint.kernels.build import broadcast_shapes, dim_of, int_value
 from coalesce_lint.kernels.reading import Meaning, Reading
 from coalesce_lint.kernels.values import Arguments, Tup, Value
+from coalesce_lint.reasons import Reason
 
 
 def _arange(it: Reading, args: Arguments, place: Place) -> Value:
     start, end = args.get(0, "start"), args.get(1, "end")
     if start is None:
-        return it.build.opaque("arange", shape=None)
+        return it.build.opaque(Reason.ARANGE.why, shape=None)
     if end is None:
         start, end = const(0), start
     a, b = it.number(start), it.number(end)
@@ -27,7 +28,7 @@ def _full(it: Reading, args: Arguments, place: Place) -> Value:
     if not isinstance(value, Node):
         value = const(0)
     if shape is None:
-        return it.build.opaque("tile of unknown shape", value, shape=None)
+        return it.build.opaque(Reason.TILE_SHAPE.why, value, shape=None)
     return it.build.make("broadcast", (value,), None, shape, value.type)
 
 
@@ -45,7 +46,7 @@ def _broadcast_to(it: Reading, args: Arguments, place: Place) -> Value:
     rest = args.positional[1:]
     shape = it.shape_of(Tup(rest) if len(rest) > 1 else args.get(1, "shape"))
     if shape is None or x.shape is None:
-        return it.build.opaque("broadcast to an unknown shape", x, shape=None)
+        return it.build.opaque(Reason.BROADCAST.why, x, shape=None)
     return it.build.make("broadcast", (x,), None, shape, x.type)
 
 
@@ -60,7 +61,7 @@ def _expand_dims(it: Reading, args: Arguments, place: Place) -> Value:
     axis = args.get(1, "axis", const(0))
     axes = [int_value(a) for a in (axis.items if isinstance(axis, Tup) else [axis])]
     if x.shape is None or None in axes:
-        return it.build.opaque("expand_dims", x, shape=None)
+        return it.build.opaque(Reason.EXPAND_DIMS.why, x, shape=None)
     rank = len(x.shape) + len(axes)
     for k in sorted(a % rank for a in axes if a is not None):
         x = tiles.expand(it, x, k)
@@ -74,7 +75,7 @@ def _trans(it: Reading, args: Arguments, place: Place) -> Value:
         rest = rest[0].items
     order = [int_value(r) for r in rest]
     if None in order:
-        return it.build.opaque("transpose", x, shape=None)
+        return it.build.opaque(Reason.TRANSPOSE.why, x, shape=None)
     return tiles.permute(it, x, [k for k in order if k is not None] or None)
 
 
@@ -87,7 +88,7 @@ def _reshape(it: Reading, args: Arguments, place: Place) -> Value:
 def _ravel(it: Reading, args: Arguments, place: Place) -> Value:
     x = it.number(args.get(0, "x"))
     if x.shape is None:
-        return it.build.opaque("ravel", x, shape=None)
+        return it.build.opaque(Reason.RAVEL.why, x, shape=None)
     size: Node = const(1)
     for d in x.shape:
         size = it.build.binary("mul", d if isinstance(d, Node) else const(d), size)
@@ -109,7 +110,7 @@ def _interleave(it: Reading, args: Arguments, place: Place) -> Value:
     a, b = it.number(args.get(0, "a")), it.number(args.get(1, "b"))
     shape = broadcast_shapes(a.shape, b.shape)
     if not shape:
-        return it.build.opaque("interleave", a, b, shape=None)
+        return it.build.opaque(Reason.INTERLEAVE.why, a, b, shape=None)
     last = shape[-1]
     twice = 2 * last if isinstance(last, int) else it.build.binary("mul", last, const(2))
     return it.build.make("interleave", (a, b), None, (*shape[:-1], twice), a.type)
@@ -124,7 +125,7 @@ def _split(it: Reading, args: Arguments, place: Place) -> Value:
 def _cat(it: Reading, args: Arguments, place: Place) -> Value:
     a, b = it.number(args.get(0, "input")), it.number(args.get(1, "other"))
     if not a.shape or not b.shape or len(a.shape) != 1:
-        return it.build.opaque("cat", a, b, shape=None)
+        return it.build.opaque(Reason.CAT.why, a, b, shape=None)
     total = it.build.binary(
         "add", *(d if isinstance(d, Node) else const(d) for d in (a.shape[0], b.shape[0]))
     )

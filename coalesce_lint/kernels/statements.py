@@ -14,6 +14,7 @@ from coalesce_lint.kernels.expressions import Expressions
 from coalesce_lint.kernels.loops import Loops
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.values import Lambda, Tup, Value
+from coalesce_lint.reasons import Reason
 
 #: Statements read (those of inlined helpers each time) after which the rest of a kernel is given up.
 MAX_STATEMENTS = 30_000
@@ -99,7 +100,9 @@ class Statements(Expressions, Loops):
             op = _AUGMENTED.get(type(s.operator))
             old = self.expr(s.target)
             new = self.expr(s.value)
-            self.assign(s.target, self.binary_values(op, old, new) if op else self.build.opaque("operator"))
+            self.assign(
+                s.target, self.binary_values(op, old, new) if op else self.build.opaque(Reason.OPERATOR.why)
+            )
         elif isinstance(s, cst.AnnAssign):
             if s.value is not None:
                 self.assign(s.target, self.expr(s.value))
@@ -138,7 +141,7 @@ class Statements(Expressions, Loops):
                 inner = element.value
                 self.assign(inner, item)
         elif isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
-            self.env[target.value.value] = self.build.opaque("item assignment", shape=None)
+            self.env[target.value.value] = self.build.opaque(Reason.ITEM_ASSIGNMENT.why, shape=None)
 
     def unpack(self, value: Value, elements: Any) -> list[Value]:
         """The items of a value that is assigned to a tuple of names."""
@@ -147,7 +150,8 @@ class Statements(Expressions, Loops):
             star = next((k for k, e in enumerate(elements) if isinstance(e, cst.StarredElement)), None)
             if star is None:
                 missing = [
-                    self.build.opaque("unpacked value", shape=None) for _ in range(count - len(value.items))
+                    self.build.opaque(Reason.UNPACKED.why, shape=None)
+                    for _ in range(count - len(value.items))
                 ]
                 return [*value.items[:count], *missing]
             after = count - star - 1
@@ -157,7 +161,7 @@ class Statements(Expressions, Loops):
             return [self.element(value, k) for k in range(count)]
         if isinstance(value, Node) and value.op == "opaque":
             return [self.build.opaque(value.attr, *value.args, shape=value.shape) for _ in range(count)]
-        return [self.build.opaque("unpacked value", shape=None) for _ in range(count)]
+        return [self.build.opaque(Reason.UNPACKED.why, shape=None) for _ in range(count)]
 
     def branch(self, stmt: cst.If) -> str | None:
         cond = self.condition(self.expr(stmt.test))

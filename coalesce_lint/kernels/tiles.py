@@ -10,6 +10,7 @@ from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels.reading import Reading
 from coalesce_lint.kernels.values import BlockPtr, Bound, Desc, DType, Tup, Value
 from coalesce_lint.kernels.words import words
+from coalesce_lint.reasons import Reason
 
 
 def index(it: Reading, value: Node, parts: list[Any]) -> Value:
@@ -18,18 +19,18 @@ def index(it: Reading, value: Node, parts: list[Any]) -> Value:
     for part in parts:
         if isinstance(part, cst.Slice):
             if part.lower is not None or part.upper is not None or part.step is not None:
-                return it.build.opaque("slice of a tile", value, shape=None)
+                return it.build.opaque(Reason.SLICE.why, value, shape=None)
             kinds.append(":")
         elif isinstance(part, cst.Index) and isinstance(part.value, cst.Ellipsis):
             kinds.append("...")
         elif isinstance(part, cst.Index) and isinstance(part.value, cst.Name) and part.value.value == "None":
             kinds.append("None")
         else:
-            return it.build.opaque("subscript of a tile", value, shape=None)
+            return it.build.opaque(Reason.TILE_SUBSCRIPT.why, value, shape=None)
     kept = kinds.count(":")
     if value.shape is None or (value.op == "param" and value.shape == () and kept):
         if "..." in kinds:
-            return it.build.opaque("tile of unknown rank", value, shape=None)
+            return it.build.opaque(Reason.TILE_RANK.why, value, shape=None)
         value = unknown_tile(it, value, kept)
     rank = len(value.shape or ())
     if "..." in kinds:
@@ -46,13 +47,13 @@ def index(it: Reading, value: Node, parts: list[Any]) -> Value:
 
 def unknown_tile(it: Reading, value: Node, rank: int) -> Node:
     """A tile of this rank of which nothing else is known (an argument of an unknown caller)."""
-    reason = value.attr if value.op == "opaque" else f"tile passed by an unknown caller ({value.attr})"
+    reason = value.attr if value.op == "opaque" else Reason.UNKNOWN_CALLER.of(value.attr)
     if value.op not in ("opaque", "param"):
         reason = "tile of unknown shape"
     known = it.unknown_tiles
     key = (id(value), rank)
     if key not in known:
-        dims = tuple(it.build.opaque(f"extent of axis {k}") for k in range(rank))
+        dims = tuple(it.build.opaque(Reason.EXTENT.of(k)) for k in range(rank))
         known[key] = it.build.make("opaque", (), reason, dims)
     return known[key]
 
@@ -68,19 +69,19 @@ def expand(it: Reading, value: Node, axis: int) -> Node:
 def permute(it: Reading, value: Node, order: list[int] | None) -> Node:
     """Axis k of the result is axis order[k] of the value; None reverses the last two axes."""
     if value.shape is None:
-        return it.build.opaque("transpose of unknown rank", value, shape=None)
+        return it.build.opaque(Reason.TRANSPOSE_RANK.why, value, shape=None)
     rank = len(value.shape)
     if order is None:
         order = [*range(rank - 2), rank - 1, rank - 2] if rank >= 2 else list(range(rank))
     order = [k % rank if rank else 0 for k in order]
     if sorted(order) != list(range(rank)):
-        return it.build.opaque("transpose", value, shape=None)
+        return it.build.opaque(Reason.TRANSPOSE.why, value, shape=None)
     return it.build.make("trans", (value,), tuple(order), tuple(value.shape[k] for k in order), value.type)
 
 
 def reshape(it: Reading, value: Node, shape: tuple[Any, ...] | None) -> Node:
     if shape is None:
-        return it.build.opaque("reshape", value, shape=None)
+        return it.build.opaque(Reason.RESHAPE.why, value, shape=None)
     if value.shape == ():
         return it.build.make("broadcast", (value,), None, shape, value.type)
     return it.build.make("reshape", (value,), None, _completed(value.shape, shape), value.type)
@@ -116,7 +117,7 @@ def attribute(it: Reading, base: Value, name: str) -> Value:
         if base.op == "param" and name not in METHODS:
             return it.element(base, name)
         if name in ("numel", "data", "handle"):
-            return it.build.opaque(f"attribute {name}")
+            return it.build.opaque(Reason.ATTRIBUTE.of(name))
     if isinstance(base, BlockPtr) and name not in METHODS:
         return DType()
     return Bound(base, name)
