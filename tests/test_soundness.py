@@ -61,25 +61,8 @@ def test_no_verdict_on_random_kernels_is_refuted_by_plain_integer_evaluation():
     assert sum(judged for judged, _ in results) > KERNELS
 
 
-#: Mistakes that are found and not mended yet: mostly a note or a printed offset that says too little.
-OPEN = {
-    "wrong_axis_contiguous_500401",
-    "wrong_contiguous_contiguous_500503",
-    "wrong_notes_contiguous_105834",
-    "wrong_notes_contiguous_500623",
-    "wrong_notes_strided_103018",
-    "wrong_notes_strided_107071",
-    "wrong_offset_parametric_1923",
-}
-
-
-def seed(path: Path):
-    marks = [pytest.mark.xfail(strict=True, reason="known mistake, open")] if path.stem in OPEN else []
-    return pytest.param(path, id=path.stem, marks=marks)
-
-
 @needs_engine
-@pytest.mark.parametrize("path", [seed(p) for p in SEEDS])
+@pytest.mark.parametrize("path", SEEDS, ids=lambda p: p.stem)
 def test_a_kernel_that_was_once_misjudged_stays_right(path: Path):
     text = path.read_text()
     wrong = [w for seed in range(3) for w in told(text, check_case(case_of(text, seed=seed)))]

@@ -24,12 +24,17 @@ class TooManyChoices(Exception):
 
 @dataclass
 class Alternative:
-    """One way the choices can fall. ``lanewise``: the axes along which lanes may choose differently."""
+    """One way the choices can fall.
+
+    ``lanewise``: the axes along which lanes may choose differently; ``taken``: what was chosen where all
+    lanes choose alike, as pairs of an atom's number and a choice.
+    """
 
     offset: Poly
     lanewise: frozenset[int] = frozenset()
     jumps: list[steps.Jump] = field(default_factory=list)
     trouble: Why | None = None
+    taken: frozenset[tuple[int, int]] = frozenset()
 
 
 def facts_of(n: Normalizer, guards: Iterable[tuple[Poly, bool]]) -> dict[Atom, Poly]:
@@ -148,23 +153,31 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
             trouble = trouble or odd
     elif atom.kind == "extreme":
         images = [(atom, x) for x in atom.args]
-        varying = [i for i in images if i[1].lanes]
-        if len(varying) == 1:
-            images = varying  # a clamp: the held lanes share one address
     else:
         images = _select_images(n, atom)
     out = []
-    for a, image in images:
+    for k, (a, image) in enumerate(images):
         changed = n.algebra.rebuild(alt.offset, {a: image})
-        out.append(
-            Alternative(
-                changed,
-                alt.lanewise | lane_wise,
-                [*alt.jumps, *extra],
-                trouble,
-            )
-        )
+        taken = alt.taken if lane_wise else alt.taken | {(atom.number, k)}
+        out.append(Alternative(changed, alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken))
+    held = [k for k, (_, image) in enumerate(images) if not image.lanes]
+    if lane_wise and len(images) == 2 and len(held) == 1:
+        free, still = out[1 - held[0]], out[held[0]]
+        if all(_stands_still(n, free.offset, still.offset, axis) for axis in atom.lanes):
+            return [free]  # a clamp: the held lanes share one address
     return out
+
+
+def _stands_still(n: Normalizer, free: Poly, still: Poly, axis: int) -> bool:
+    """True where lanes held by a choice share one address, at least between the jumps of the others."""
+    s = steps.along(n, still, axis)
+    if s.kind == "none":
+        return True
+    if s.kind not in ("regular", "gather"):
+        return False
+    own = [j.period for j in steps.along(n, free, axis).jumps]
+    periods = [j.period for j in s.jumps] + ([s.repeat] if s.kind == "regular" else [])
+    return (s.kind == "regular" or s.held) and all(p in own for p in periods)
 
 
 def _condition_lanes(atom: Atom) -> frozenset[int]:
@@ -177,9 +190,8 @@ def _select_images(n: Normalizer, atom: Atom) -> list[tuple[Atom, Poly]]:
     cond, a, b = atom.args
     if cond is None or not cond.lanes:
         return [(atom, a), (atom, b)]
-    held = _held(atom)
-    if held is not None:
-        return [(atom, held)]
+    if _held(atom) is not None:
+        return [(atom, a), (atom, b)]
     if not any(x.wild for x in cond.atoms()):
         return [(atom, a), (atom, b)]
     mixed = n.algebra.free("data", (atom.number, "where"), tuple(sorted(atom.lanes)), data=True)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from coalesce_lint.index import steps
 from coalesce_lint.index.normalize import Normalizer
-from coalesce_lint.index.poly import ONE, Atom, Poly, exact_quotient, number, of_atom
+from coalesce_lint.index.poly import Atom, Poly, exact_quotient, number, of_atom
 
 #: Two warps: a pattern must show more than once.
 LANES = 64
@@ -94,9 +94,8 @@ def _pattern(factors: list[int], unit: Poly) -> steps.Steps | None:
     counts = Counter(factors)
     moving = [f for f in counts if f]
     if len(moving) == 1 and 0 in counts:
-        places = [k for k, f in enumerate(factors) if f]
-        gaps = [b - a for a, b in pairwise(places)]
-        return steps.Steps("regular", unit.scale(moving[0]), number(min(gaps)) if gaps else ONE)
+        repeat = _even_gap([k for k, f in enumerate(factors) if f], len(factors))
+        return None if repeat is None else steps.Steps("regular", unit.scale(moving[0]), number(repeat))
     common, times = counts.most_common(1)[0]
     if len(counts) == 1:
         return steps.Steps("regular", unit.scale(common))
@@ -107,4 +106,16 @@ def _pattern(factors: list[int], unit: Poly) -> steps.Steps | None:
     inner = runs[1:-1] or runs
     if min(inner) < (2 if abs(common) == 1 else 4):
         return None
-    return steps.Steps("regular", unit.scale(common), ONE, [steps.Jump(number(min(inner)))])
+    return steps.Steps("regular", unit.scale(common), jumps=[steps.Jump(number(min(inner)))])
+
+
+def _even_gap(places: list[int], count: int) -> int | None:
+    """The number of lanes between the moves at ``places`` of ``count`` steps; None where it is not even.
+
+    The first and the last group of lanes may be cut off; two whole groups must be seen.
+    """
+    gaps = {b - a for a, b in pairwise(places)}
+    if len(gaps) != 1:
+        return None
+    (gap,) = gaps
+    return gap if places[0] < gap and count - places[-1] <= gap else None

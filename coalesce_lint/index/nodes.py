@@ -121,5 +121,16 @@ class Carry:
     out: Node | None = field(default=None, repr=False)
 
 
-def const(value: Any) -> Node:
-    return Node("const", (), value, (), "i1" if isinstance(value, bool) else None, None, True)
+def const(value: Any, static: bool = True) -> Node:
+    return Node("const", (), value, (), "i1" if isinstance(value, bool) else None, None, static)
+
+
+def runtime(node: Node) -> Node:
+    """The node as a runtime value: a number that is assigned to a name becomes a tensor, unless the name is
+    annotated ``tl.constexpr`` (``visit_Assign`` of Triton's code generator), and divides as tensors do.
+    """
+    if not node.static:
+        return node
+    out = Node(node.op, node.args, node.attr, node.shape, node.type, node.pos, False)
+    out.cache = node.cache
+    return out

@@ -89,6 +89,9 @@ class Normalizer:
         if why is not None:
             kind, name, reason = "opaque", name or why, reason or why
         data = node.op == "load" or any(a.data for a in inputs)
+        origin: tuple[Any, ...] = ()
+        if data and node.op in _LANE_BY_LANE:
+            origin = tuple(self.aligned(a, node) for a in node.args)
         atom = self.algebra.free(
             kind,
             (id(node), name),
@@ -97,10 +100,13 @@ class Normalizer:
             walks=not data and any(a.walks for a in inputs),
             loops=frozenset().union(*(a.loops for a in inputs)),
             reason=reason,
+            origin=origin,
         )
         return of_atom(atom)
 
 
+#: Operations whose value at a lane depends on their inputs at that lane only.
+_LANE_BY_LANE = frozenset(("load", "data"))
 _NEED_SHAPE = frozenset(
     ("arange", "reshape", "join", "interleave", "split", "carried", "cat", "scan", "sort", "opaque")
 )

@@ -28,7 +28,9 @@ class Atom:
 
     ``lanes`` are the tile axes on which it depends, ``loops`` the loops in which it changes.
     ``data`` says that it depends on loaded values, ``wild`` on which axes it does so lane by lane, ``walks``
-    that it is made of program ids and loop variables.
+    that it is made of program ids and loop variables. ``origin`` is what a loaded value was computed
+    from: the polynomials of its inputs, or the atom of which it is a copy in other axes, how it was copied,
+    and the images of those axes.
     """
 
     __slots__ = (
@@ -40,6 +42,7 @@ class Atom:
         "loops",
         "nonneg",
         "number",
+        "origin",
         "reason",
         "walks",
         "wild",
@@ -57,6 +60,7 @@ class Atom:
         self.wild: frozenset[int] = frozenset()
         self.nonneg = False
         self.reason: Why | None = None
+        self.origin: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return f"{self.kind}{self.number}:{self.attr}{list(self.args) if self.args else ''}"

@@ -55,10 +55,10 @@ def _nonneg(algebra: Atoms, p: Poly, depth: int) -> bool:
 
 
 def _without(p: Poly, part: Poly, m: tuple[Atom, ...], c: int) -> Poly | None:
-    """p minus the multiple k*part (k >= 0) that removes the term c*m, or None."""
+    """p minus the least multiple k*part (k >= 0) that leaves nothing negative of the term c*m, or None."""
     for pm, pc in part.terms.items():
         if pc < 0 and len(pm) <= len(m):
-            k = exact_quotient(Poly({m: c}), Poly({pm: pc}))
+            k = exact_quotient(Poly({m: c // pc * pc if c % pc == 0 else (c // pc + 1) * pc}), Poly({pm: pc}))
             if k is not None and all(v > 0 for v in k.terms.values()):
                 one = k.single()
                 if one and _monomial_nonneg(one[0]):

@@ -16,10 +16,22 @@ from coalesce_lint.reasons import Reason, Why
 
 @dataclass(frozen=True)
 class Jump:
-    """A break of the regular step every ``period`` lanes; ``wrap``: the modulus where it starts over."""
+    """A break of the regular step every ``period`` lanes; ``wrap``: the modulus where it starts over.
+
+    ``shift``: lanes from a break to the first lane, up to multiples of the period; None where not known.
+    """
 
     period: Poly
     wrap: Poly | None = None
+    shift: Poly | None = None
+
+    def falls_on(self, other: Jump) -> bool:
+        """True where each of its breaks is surely one of ``other``."""
+        if self == other:
+            return True
+        if self.shift is None or other.shift is None or exact_quotient(self.period, other.period) is None:
+            return False
+        return self.shift == other.shift or exact_quotient(self.shift - other.shift, other.period) is not None
 
 
 @dataclass
@@ -32,10 +44,13 @@ class Steps:
     kind: str = "none"
     stride: Poly = ZERO
     repeat: Poly = ONE
+    shift: Poly | None = None  #: where the groups of lanes that share an element begin, as in ``Jump``
     jumps: list[Jump] = field(default_factory=list)
     reason: Why | None = None
     compaction: bool = False
     turned: bool = False  #: a truncated division may change its sign once along the axis
+    rows: bool = False  #: some of the jumps lead to loaded places
+    held: bool = False  #: a gather that stays at one place between its jumps
 
     @property
     def run(self) -> Poly | None:
@@ -56,6 +71,7 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
     terms: dict[Atom, Poly] = {}
     gather: Steps | None = None
     trouble: Why | None = None
+    held: list[Jump] = []
     for m, c in p.terms.items():
         moving = [a for a in m if axis in a.lanes]
         if not moving:
@@ -63,8 +79,13 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
         rest = Poly({tuple(a for a in m if axis not in a.lanes): c})
         arbitrary = [a for a in moving if axis in a.wild]
         if arbitrary:
+            runs = held_runs(n, arbitrary[0], axis) if len(moving) == 1 else None
+            held += runs or ()
             compact = all(_is_compaction(a, axis) for a in arbitrary) and len(moving) == 1
-            gather = Steps("gather", compaction=compact and (gather is None or gather.compaction))
+            compact = compact and (gather is None or gather.compaction)
+            gather = Steps(
+                "gather", compaction=compact, held=runs is not None and (gather is None or gather.held)
+            )
         elif len(moving) > 1:
             trouble = Reason.VARYING.why
         elif moving[0].kind == "lane":
@@ -73,11 +94,56 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
             terms[moving[0]] = terms.get(moving[0], ZERO) + rest
         else:
             trouble = moving[0].reason or Reason.LANE_VALUE.of(moving[0].kind)
-    if gather is not None:
+    if gather is not None and not gather.held:
         return gather
     if trouble is not None:
-        return Steps("unknown", reason=trouble)
-    return _combine(n, stride, [(f, _quotient(n, atom, axis), atom) for atom, f in terms.items() if f.terms])
+        return gather or Steps("unknown", reason=trouble)
+    found = _combine(n, stride, [(f, _quotient(n, atom, axis), atom) for atom, f in terms.items() if f.terms])
+    return found if gather is None else _with_rows(n, found, gather, held)
+
+
+def _with_rows(n: Normalizer, found: Steps, gather: Steps, held: list[Jump]) -> Steps:
+    """``found`` plus loaded values that stay the same for runs of lanes (a table indexed by the row)."""
+    gather.jumps = held
+    if found.kind != "regular" or not all(_smaller(n, found.repeat, j.period) for j in held):
+        return gather
+    found.rows = True
+    return _jumping(found, [*held, *found.jumps])
+
+
+def held_runs(n: Normalizer, a: Atom, axis: int) -> list[Jump] | None:
+    """Where a loaded value may change along an axis: between runs of lanes; None where at every lane."""
+    runs: list[Jump] = []
+    inputs = n.algebra.inputs(a)
+    for k, p in enumerate(inputs):
+        if axis not in p.lanes:
+            continue
+        if k and a.kind == "load" and _switches_once(n, p, axis):
+            continue  # a mask that ends once: what is loaded past its end is not used
+        s = along(n, p, axis)
+        if s.kind == "none":
+            continue
+        if s.kind == "regular" and s.repeat != ONE:
+            runs += [Jump(s.repeat, shift=s.shift), *(Jump(j.period, shift=j.shift) for j in s.jumps)]
+        elif s.kind == "gather" and s.held:
+            runs += s.jumps
+        else:
+            return None
+    return _merged(runs) if inputs else None
+
+
+def _switches_once(n: Normalizer, p: Poly, axis: int) -> bool:
+    """True where all that varies in a condition are comparisons of straight lines with each other."""
+    for a in p.atoms():
+        if axis not in a.lanes:
+            continue
+        if a.kind != "cmp" or a.attr != "less":
+            return False
+        for x in a.args:
+            s = along(n, x, axis)
+            if s.kind != "none" and (s.kind != "regular" or s.repeat != ONE or s.jumps or s.turned):
+                return False
+    return True
 
 
 def _is_compaction(a: Atom, axis: int) -> bool:
@@ -96,7 +162,7 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     s = inner.stride
     direct = exact_quotient(s, c)
     if direct is not None:
-        return Steps("regular", direct, inner.repeat, inner.jumps, turned=inner.turned)
+        return Steps("regular", direct, inner.repeat, inner.shift, inner.jumps, turned=inner.turned)
     if any(j.wrap is None for j in inner.jumps):
         return unknown(Reason.IRREGULAR)  # where the rows end moves with the quotient
     sign = -1 if all(v < 0 for v in s.terms.values()) else 1
@@ -104,8 +170,16 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     if per is None:
         if not _clearly_less(n, s.scale(sign), c):
             return unknown(Reason.IRREGULAR)
-        return Steps("irregular", number(sign), n.algebra.div(c, s.scale(sign), "floor"), inner.jumps)
-    return Steps("regular", number(sign), inner.repeat * per, inner.jumps, turned=inner.turned)
+        return Steps("irregular", number(sign), n.algebra.div(c, s.scale(sign), "floor"), jumps=inner.jumps)
+    shift = _shift(x, s, axis) if inner.repeat == ONE else None
+    return Steps("regular", number(sign), inner.repeat * per, shift, inner.jumps, turned=inner.turned)
+
+
+def _shift(x: Poly, s: Poly, axis: int) -> Poly | None:
+    """x / s without the lane, where x is a straight line: so many lanes before its zero the lanes start."""
+    still = Poly({m: c for m, c in x.terms.items() if not any(axis in a.lanes for a in m)})
+    lane = [a for m in x.terms for a in m if axis in a.lanes]
+    return exact_quotient(still, s) if len(lane) == 1 and lane[0].kind == "lane" else None
 
 
 def _clearly_less(n: Normalizer, s: Poly, c: Poly) -> bool:
@@ -117,7 +191,7 @@ def _clearly_less(n: Normalizer, s: Poly, c: Poly) -> bool:
 def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]]) -> Steps:
     """The steps of ``stride * lane`` plus the sum of factor * part."""
     jumps: list[Jump] = []
-    repeats: list[tuple[Poly, Poly, Poly | None]] = []  # (repeat, step, modulus of the division)
+    repeats: list[tuple[Poly, Poly, Poly | None]] = []  # (repeat, step, shift)
     uneven: list[tuple[Poly, Poly]] = []  # (step, at least so many lanes apart)
     varies, turned = bool(stride.terms), False
     for factor, steps, atom in parts:
@@ -136,7 +210,7 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
         if steps.repeat == ONE:
             stride = stride + factor * steps.stride
         else:
-            repeats.append((steps.repeat, factor * steps.stride, atom.args[1]))
+            repeats.append((steps.repeat, factor * steps.stride, steps.shift))
     if uneven:
         # a wrap at uneven distances leaves a stride that is not 1 what it is; a step that is only uneven has
         # no rule
@@ -150,9 +224,9 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
     if not varies:
         return Steps()
     if stride.terms:
-        for repeat, step, modulus in repeats:
-            jumps.append(Jump(repeat, _wrapped(stride, repeat, step, modulus)))
-        return Steps("regular", stride, ONE, _merged(jumps), turned=turned)
+        for repeat, step, shift in repeats:
+            jumps.append(Jump(repeat, _wrapped(stride, repeat, step), shift))
+        return _jumping(Steps("regular", stride, turned=turned), jumps)
     if not repeats:
         return Steps("none") if not (jumps or turned) else unknown(Reason.CANCELLED)
     found = _finest(n, repeats, jumps)
@@ -160,7 +234,16 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
     return found
 
 
-def _wrapped(stride: Poly, repeat: Poly, step: Poly, modulus: Poly | None) -> Poly | None:
+def _jumping(found: Steps, jumps: list[Jump]) -> Steps:
+    """``found`` with its jumps; unknown where two of one period fall on different lanes: then the runs are
+    shorter than the period by what is not known.
+    """
+    found.jumps = _merged(jumps)
+    periods = [j.period for j in found.jumps]
+    return found if len(set(periods)) == len(periods) else unknown(Reason.IRREGULAR)
+
+
+def _wrapped(stride: Poly, repeat: Poly, step: Poly) -> Poly | None:
     """The modulus where the jump takes back exactly what the steps before it added."""
     return repeat if (stride * repeat + step) == ZERO else None
 
@@ -176,12 +259,14 @@ def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps:
             return unknown(Reason.IRREGULAR)
         if repeat != best[0] and not _smaller(n, best[0], repeat):
             return unknown(Reason.IRREGULAR)
-    for repeat, step, modulus in repeats:
+    if not all(_smaller(n, best[0], j.period) for j in jumps):
+        return unknown(Reason.IRREGULAR)  # a jump of another size may hide each of the steps
+    for repeat, step, shift in repeats:
         if repeat != best[0]:
             per = exact_quotient(repeat, best[0])
-            wrap = _wrapped(best[1], per, step, modulus) if per is not None else None
-            jumps.append(Jump(repeat, wrap))
-    return Steps("regular", best[1], best[0], _merged(jumps))
+            wrap = _wrapped(best[1], per, step) if per is not None else None
+            jumps.append(Jump(repeat, wrap, shift))
+    return _jumping(Steps("regular", best[1], best[0], best[2]), jumps)
 
 
 def _smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
@@ -196,6 +281,6 @@ def _smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
 def _merged(jumps: list[Jump]) -> list[Jump]:
     out: list[Jump] = []
     for j in jumps:
-        if all(j.period != k.period for k in out):
+        if not any(j.period == k.period and j.falls_on(k) for k in out):
             out.append(j)
     return out

@@ -68,7 +68,8 @@ class Algebra(Division, Comparison):
             if a.kind == "lane":
                 image[a] = of_atom(self.lane(moved.get(a.attr, a.attr), a.args[0]))
             elif a.kind in FREE and a.lanes:
-                image[a] = of_atom(self._free_like(a, tuple(moved.get(x, x) for x in a.args)))
+                axes = tuple(moved.get(x, x) for x in a.args)
+                image[a] = of_atom(self._free_like(a, axes, origin=(a, self.move_axes, moved)))
         return image
 
     def replace_lanes(self, p: Poly, image: Mapping[int, Poly]) -> Poly:
@@ -84,10 +85,13 @@ class Algebra(Division, Comparison):
                 known = [x for x in a.args if x in image]
                 axes = frozenset(x for x in a.args if x not in image).union(*(image[x].lanes for x in known))
                 sign = tuple(image[x] for x in known)
-                leaves[a] = of_atom(self._free_like(a, tuple(sorted(axes)), (a.attr, sign)))
+                origin = (a, self.replace_lanes, image)
+                leaves[a] = of_atom(self._free_like(a, tuple(sorted(axes)), (a.attr, sign), origin))
         return self.rebuild(p, leaves)
 
-    def _free_like(self, a: Atom, axes: tuple[int, ...], attr: Hashable = None) -> Atom:
+    def _free_like(
+        self, a: Atom, axes: tuple[int, ...], attr: Hashable = None, origin: tuple[Any, ...] = ()
+    ) -> Atom:
         return self.free(
             a.kind,
             attr or a.attr,
@@ -97,7 +101,15 @@ class Algebra(Division, Comparison):
             loops=a.loops,
             reason=a.reason,
             nonneg=a.nonneg,
+            origin=origin if a.origin else (),
         )
+
+    def inputs(self, a: Atom) -> tuple[Poly, ...]:
+        """What a loaded value was computed from lane by lane, in its axes; () where that is not known."""
+        if a.origin and isinstance(a.origin[0], Atom):
+            source, change, image = a.origin
+            a.origin = tuple(change(p, image) for p in self.inputs(source))
+        return a.origin
 
     def leaves(self, p: Poly) -> list[Atom]:
         """Every atom without polynomials inside it on which p depends."""

@@ -7,7 +7,7 @@ axis stride a bare stride argument that a launch may make 1; else the access is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 
 from coalesce_lint.index import choices, lanes, order, owners, steps
@@ -116,16 +116,28 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
     except TooLarge:
         return Verdict("unknown", reason=Reason.TOO_LARGE.why, offset=offset)
     verdicts = [_judge_one(context, alt) for alt in options]
+    lanewise = frozenset().union(*(a.lanewise for a in options))
+    if all(v.pattern == "contiguous" for v in verdicts) and len({v.lane_axis for v in verdicts}) > 1:
+        common = frozenset.intersection(*(_unit_axes(v.strides) for v in verdicts))
+        if common:
+            verdicts = [_judge_one(context, alt, common) for alt in options]
+        elif lanewise:
+            # some lanes are next to each other along one axis, some along another
+            return Verdict("unknown", reason=Reason.LANE_CHOICE.why, offset=offset)
     # Among equally bad ones the first in this order: the answer must not depend on the order of expansion.
     worst = min(
         verdicts,
-        key=lambda v: (RANK[v.pattern], _repeats(v), context.show(v.stride) if v.stride is not None else ""),
+        key=lambda v: (
+            RANK[v.pattern],
+            _repeats(v),
+            context.show(v.stride) if v.stride is not None else "",
+            -len(v.notes),
+        ),
     )
     differing = {(v.pattern, v.lane_axis, v.stride, tuple(v.notes)) for v in verdicts}
-    lanewise = frozenset().union(*(a.lanewise for a in options))
     if lanewise and worst.pattern != "unknown":
         worst.notes.append("clamp")
-    elif len(differing) > 1:
+    if len(differing) > 1 and (not lanewise or _differ_by_branch(options, verdicts)):
         worst.notes.append("branch")
     for axis, found in worst.strides.items():
         alike = len({v.strides[axis].stride for v in verdicts if axis in v.strides}) <= 1
@@ -139,21 +151,40 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
     return worst
 
 
+def _unit_axes(moves: dict[int, steps.Steps]) -> frozenset[int]:
+    return frozenset(k for k, s in moves.items() if s.kind == "regular" and s.stride in (ONE, -ONE))
+
+
+def _differ_by_branch(options: list[choices.Alternative], verdicts: list[Verdict]) -> bool:
+    """True where the verdicts differ also between ways that all lanes take together."""
+    found: dict[frozenset[tuple[int, int]], set[Hashable]] = {}
+    for alt, v in zip(options, verdicts, strict=True):
+        found.setdefault(alt.taken, set()).add((v.pattern, v.lane_axis, v.stride, tuple(v.notes)))
+    return any(some != next(iter(found.values())) for some in found.values())
+
+
 def _repeats(v: Verdict) -> bool:
     """True where neighbouring lanes share elements: of two strides the one without is the worse."""
     return v.lane_axis is not None and v.lane_axis in v.strides and v.strides[v.lane_axis].repeat != ONE
 
 
-def _judge_one(context: Context, alt: choices.Alternative) -> Verdict:
+def _judge_one(context: Context, alt: choices.Alternative, among: frozenset[int] | None = None) -> Verdict:
     n, offset = context.n, alt.offset
     moves = {axis: steps.along(n, offset, axis) for axis in context.extents}
-    return _from_steps(context, offset, moves, alt)
+    return _from_steps(context, offset, moves, alt, among)
 
 
 def _from_steps(
-    context: Context, offset: Poly, moves: dict[int, steps.Steps], alt: choices.Alternative | None = None
+    context: Context,
+    offset: Poly,
+    moves: dict[int, steps.Steps],
+    alt: choices.Alternative | None = None,
+    among: frozenset[int] | None = None,
 ) -> Verdict:
-    """The verdict for an offset that moves along each axis as ``moves`` says."""
+    """The verdict for an offset that moves along each axis as ``moves`` says.
+
+    ``among`` restricts which axis of stride 1 may serve the lanes.
+    """
     stray = [a for a in offset.lanes if a not in context.extents]
     moves = {k: steps.unknown(Reason.VARYING) if s.stride.lanes else s for k, s in moves.items()}
     varying = {k: s for k, s in moves.items() if s.kind != "none"}
@@ -171,7 +202,7 @@ def _from_steps(
         for s in varying.values():
             s.jumps = [*s.jumps, *(j for j in alt.jumps if all(j.period != k.period for k in s.jumps))]
     regular = {k: s for k, s in varying.items() if s.kind == "regular"}
-    unit = [k for k, s in regular.items() if s.stride in (ONE, -ONE)]
+    unit = sorted(_unit_axes(regular) if among is None else _unit_axes(regular) & among)
     if unit:
         best = order.best_unit(regular, unit)
         return _finish(
@@ -239,19 +270,21 @@ def _finish(context: Context, v: Verdict) -> Verdict:
     for j in s.jumps:
         if j.wrap is not None:
             notes.append(f"wrap({context.show(j.wrap)})")
-    plain = [j.period for j in s.jumps if j.wrap is None or j.period.constant is not None]
+    plain = [j for j in s.jumps if j.wrap is None or j.period.constant is not None]
     if plain:
-        fixed = sorted((p for p in plain if p.constant is not None), key=lambda p: p.constant or 0)
-        symbolic = [p for p in plain if p.constant is None]
-        coarser = [p for p in fixed[1:] if (p.constant or 0) % (fixed[0].constant or 1)]
-        notes += [f"run={context.show(p)}" for p in [*fixed[:1], *coarser, *symbolic]]
+        fixed = sorted(
+            (j for j in plain if j.period.constant is not None), key=lambda j: j.period.constant or 0
+        )
+        symbolic = [j for j in plain if j.period.constant is None]
+        coarser = [j for j in fixed[1:] if not j.falls_on(fixed[0])]
+        notes += [f"run={context.show(j.period)}" for j in [*fixed[:1], *coarser, *symbolic]]
     if s.repeat != ONE:
         notes.append(f"repeat={context.show(s.repeat)}")
     if v.stride == -ONE:
         notes.append("reversed")
     if s.turned:
         notes.append("piecewise")
-    if any(t.kind == "gather" for k, t in v.strides.items() if k != v.lane_axis):
+    if s.rows or any(t.kind == "gather" for k, t in v.strides.items() if k != v.lane_axis):
         notes.append("rows=gather")
     shift = (v.offset.terms.get((), 0) if v.offset is not None else 0) or 0
     if v.pattern == "contiguous" and shift % 4:

@@ -27,7 +27,7 @@ def _two(op: str) -> Meaning:
 def absolute(it: Reading, args: Arguments, place: Place) -> Value:
     x = it.number(args.get(0, "x"))
     if x.op == "const" and isinstance(x.attr, (int, float)):
-        return const(abs(x.attr))
+        return const(abs(x.attr), x.static)
     return it.build.binary("max", x, it.build.make("neg", (x,), None, x.shape, x.type))
 
 

@@ -58,8 +58,11 @@ _CMP: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def fold(op: str, a: Any, b: Any) -> Any:
-    """The Python value of a constant operation, or None where it has none that is worth computing."""
+def fold(op: str, a: Any, b: Any, static: bool = True) -> Any:
+    """The value of a constant operation, or None where it has none that is worth computing.
+
+    ``static`` operands are Python's, whose division rounds down; that of runtime integers truncates.
+    """
     if isinstance(a, str) or isinstance(b, str):
         return (
             a + b
@@ -72,6 +75,8 @@ def fold(op: str, a: Any, b: Any) -> Any:
         if op == "pow" and isinstance(a, int) and abs(a) > 1 and a.bit_length() * abs(b) > _MAX_BITS:
             return None
         out = _PY[op](a, b)
+        if op in ("div", "mod") and not static and isinstance(out, int) and (a < 0) != (b < 0) and a % b:
+            out = out + 1 if op == "div" else out - b
     except (ArithmeticError, TypeError, ValueError):
         return None
     if isinstance(out, int) and out.bit_length() > _MAX_BITS:
@@ -101,9 +106,10 @@ class Builder:
 
     def binary(self, op: str, a: Node, b: Node) -> Node:
         if a.op == "const" and b.op == "const":
-            value = fold(op, a.attr, b.attr) if a.attr is not None and b.attr is not None else None
+            static = a.static and b.static
+            value = fold(op, a.attr, b.attr, static) if a.attr is not None and b.attr is not None else None
             if value is not None:
-                return const(value)
+                return const(value, static)
         shape = broadcast_shapes(a.shape, b.shape)
         if op in ("truediv", "pow"):
             return self.make("data", (a, b), op, shape)

@@ -63,12 +63,12 @@ class Operators(Reading):
         x = self.number(value)
         if isinstance(node.operator, cst.Minus):
             if x.op == "const" and isinstance(x.attr, (int, float)):
-                return const(-x.attr)
+                return const(-x.attr, x.static)
             out = self.build.make("neg", (x,), None, x.shape, x.type)
             return out
         if isinstance(node.operator, cst.BitInvert):
             if x.op == "const" and isinstance(x.attr, int):
-                return const(~x.attr)
+                return const(~x.attr, x.static)
             return self.build.make("not", (x,), None, x.shape, x.type)
         return x
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import libcst as cst
 
-from coalesce_lint.index.nodes import Node, const
+from coalesce_lint.index.nodes import Node, const, runtime
 from coalesce_lint.kernels import control
 from coalesce_lint.kernels.build import Budget
 from coalesce_lint.kernels.expressions import Expressions
@@ -33,6 +33,16 @@ _AUGMENTED = {
     cst.PowerAssign: "pow",
     cst.MatrixMultiplyAssign: "truediv",
 }
+
+
+def _is_constexpr(annotation: Any) -> bool:
+    """``tl.constexpr`` in any spelling, also as a string."""
+    while isinstance(annotation, cst.Subscript):
+        annotation = annotation.value
+    if isinstance(annotation, cst.SimpleString):
+        return "constexpr" in annotation.value
+    name = annotation.attr if isinstance(annotation, cst.Attribute) else annotation
+    return isinstance(name, cst.Name) and name.value == "constexpr"
 
 
 class Statements(Expressions, Loops):
@@ -93,19 +103,20 @@ class Statements(Expressions, Loops):
 
     def small(self, s: Any) -> str | None:
         if isinstance(s, cst.Assign):
-            value = self.expr(s.value)
+            value = self.assigned(self.expr(s.value))
             for target in s.targets:
                 self.assign(target.target, value)
         elif isinstance(s, cst.AugAssign):
             op = _AUGMENTED.get(type(s.operator))
             old = self.expr(s.target)
             new = self.expr(s.value)
-            self.assign(
-                s.target, self.binary_values(op, old, new) if op else self.build.opaque(Reason.OPERATOR.why)
-            )
+            value = self.binary_values(op, old, new) if op else self.build.opaque(Reason.OPERATOR.why)
+            self.assign(s.target, self.assigned(value))
         elif isinstance(s, cst.AnnAssign):
             if s.value is not None:
-                self.assign(s.target, self.expr(s.value))
+                value = self.expr(s.value)
+                fixed = _is_constexpr(s.annotation.annotation)
+                self.assign(s.target, value if fixed else self.assigned(value))
         elif isinstance(s, cst.Expr):
             self.expr(s.value)
         elif isinstance(s, cst.Return):
@@ -122,6 +133,18 @@ class Statements(Expressions, Loops):
         elif isinstance(s, cst.Del):
             pass
         return None
+
+    def assigned(self, value: Value) -> Value:
+        """A value as a name holds it: numbers become runtime values, but in functions that Triton evaluates
+        at compile time.
+        """
+        if self.frame.function.static:
+            return value
+        if isinstance(value, Tup):
+            return Tup([self.assigned(v) for v in value.items], value.names)
+        if isinstance(value, Node) and not (value.op == "const" and isinstance(value.attr, (str, type(None)))):
+            return runtime(value)
+        return value
 
     def assume(self, test: Any) -> None:
         """A condition the author promises; its comparisons say nothing about what is a size."""

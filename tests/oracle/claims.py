@@ -148,7 +148,7 @@ def _check_contiguous(claim: Claim, offset: np.ndarray, _names: dict[str, Any], 
     if notes.branch:
         # The notes are those of the worst branch; another one may share elements or jump in its own way.
         steps = _steps(offset, axis)
-        fits = mostly(offset, axis, 1, share=0.3)
+        fits = mostly(offset, axis, 1, share=0.3, least=4)
         return Finding(fits, "wrong contiguous", f"axis {axis}, branch, steps {steps}")
     fits = tile_holds(offset, axis, 1, notes, either_sign=True)
     return Finding(

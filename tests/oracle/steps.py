@@ -106,7 +106,9 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
     if not fits.size:
         return None
     if notes.clamp and not fits.any():
-        return None if np.count_nonzero(np.diff(line)) <= 4 else False
+        # Every lane is held: the line stands still but for its jumps.
+        moves = np.flatnonzero(np.diff(line)) + 1
+        return None if moves.size <= 4 or _jumps_admitted(moves, lanes, notes) else False
     # The stride must be seen: notes that admit many jumps do not admit a line without it.
     moving = np.diff(line) != 0
     seen = moving.sum() < 4 or fits[moving].mean() >= 0.25
@@ -149,11 +151,15 @@ def _jumps_admitted(jumps: np.ndarray, lanes: int, notes: Notes) -> bool:
     return jumps.size <= parts * (1 + single + sum((periods[0] - 1) // p + 1 for p in periods[1:]))
 
 
-def mostly(offset: np.ndarray, axis: int, stride: int, share: float = 0.5) -> bool:
-    """True where at least half (``share``) of the steps that move at all are by ``stride``, up or down."""
+def mostly(offset: np.ndarray, axis: int, stride: int, share: float = 0.5, least: int = 1) -> bool:
+    """True where at least half (``share``) of the steps that move at all are by ``stride``, up or down.
+
+    Also where no line moves at ``least`` times: there is too little to see.
+    """
     steps = steps_along(offset, axis)
     moving = np.abs(steps[steps != 0])
-    return not moving.size or bool((moving == abs(stride)).mean() >= share)
+    few = (steps != 0).sum(axis=1).max(initial=0) < least
+    return few or bool((moving == abs(stride)).mean() >= share)
 
 
 def clamped(offset: np.ndarray, axis: int, stride: int) -> bool:
