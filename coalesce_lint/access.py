@@ -86,6 +86,8 @@ class Cost:
     grid_sectors: int | None
     limited_by: str | None
     max_sectors_per_request: float | None = None
+    program_bytes: int | None = None  #: distinct bytes that the lanes of a program ask for
+    program_lookups: int | None = None  #: sectors that the requests of a program look up in L1
     #: The layouts in which the access is made (``hardware.linear_layout``); none for a scalar. Not serialized.
     layouts: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
