@@ -212,6 +212,21 @@ for _name in _LAZY:
 
 
 @dataclass
+class Hint:
+    """One ``tl.multiple_of``, ``max_contiguous`` or ``max_constancy``: an unchecked promise to the compiler.
+
+    ``verdict`` is "proved", "refuted" or "unproven"; ``reason`` says what of it is not so, or not sure.
+    """
+
+    place: Place
+    kind: str
+    values: tuple[int, ...]
+    verdict: str
+    reason: str
+    call_chain: list[Call] = field(default_factory=list)
+
+
+@dataclass
 class Kernel:
     """One kernel with all its accesses, those inside called helpers included."""
 
@@ -220,6 +235,9 @@ class Kernel:
     line: int
     accesses: list[Access] = field(default_factory=list)
     end_line: int = 0
+    hints: list[Hint] = field(default_factory=list)
+    #: ``model.KernelModel``: what the compiler makes of it under assumed launches. Never serialized.
+    model: Any = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         return {

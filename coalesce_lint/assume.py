@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING
 from coalesce_lint.access import Kernel
 from coalesce_lint.hardware.launch import Launch, Pointer
 from coalesce_lint.hardware.profiles import profile_of
-from coalesce_lint.pins import ELEMENT_BYTES
+from coalesce_lint.pins import ELEMENT_BYTES, installed_profile
+from coalesce_lint.settings import USUAL_ELEMENT
 
 if TYPE_CHECKING:
     from coalesce_lint.kernels.configs import Config
     from coalesce_lint.kernels.source import Function, Parameter
+    from coalesce_lint.settings import Settings
 
 #: Extents of tiles that nothing says: in kernels with tiles of several axes, and in those without.
 TILE, ROW = 64, 1024
@@ -40,19 +42,27 @@ _INTEGER = re.compile(r"([\w.]+\.)?(u?int(8|16|32|64)?|[iu](8|16|32|64))(_t)?")
 class Assumptions:
     """What settings say of launches that are not pinned."""
 
-    element_type: str = "fp32"  #: of a pointer of which nothing says it
     element_types: Mapping[str, str] = field(default_factory=dict)  #: pattern of parameter names -> type
     innermost: bool = True  #: take a lone stride argument that could be 1 as 1
-    triton: str | None = None
-    arch: str = "90"
+    triton: str | None = None  #: one of ``pins.PROFILES``; None: the oldest
+    arch: int = 90
     num_warps: int = 4
 
-    def type_of(self, name: str) -> str:
-        """The element type that is assumed for the pointer ``name``."""
-        for pattern, type_ in self.element_types.items():
-            if fnmatchcase(name, pattern):
-                return type_
-        return self.element_type
+    @classmethod
+    def of(cls, settings: Settings) -> Assumptions:
+        """What ``settings`` say, completed by the installed Triton's version."""
+        digits = "".join(c for c in settings.arch or "" if c.isdigit())
+        return cls(
+            element_types=settings.element_types,
+            innermost=settings.assume_contiguous == "innermost",
+            triton=settings.triton or installed_profile(),
+            arch=int(digits) if digits else 90,
+        )
+
+    def type_of(self, parameter: str) -> str:
+        """The element type that is assumed for a pointer; of the patterns that match, the longest counts."""
+        matching = [p for p in self.element_types if fnmatchcase(parameter, p)]
+        return self.element_types[max(matching, key=len)] if matching else USUAL_ELEMENT
 
 
 def assumed_launches(fn: Function, kernel: Kernel, assumptions: Assumptions) -> list[Launch]:
@@ -78,7 +88,7 @@ def assumed_launch(
     """A launch that is as kind to the kernel as can be, under one configuration."""
     launch = Launch(
         profile=profile_of(assumptions.triton),
-        arch=int(assumptions.arch),
+        arch=assumptions.arch,
         num_warps=config.num_warps if config is not None else assumptions.num_warps,
     )
     roots = {name for a in kernel.accesses for name in a.pointer.split("|")}
