@@ -220,10 +220,8 @@ class Hint:
 
     place: Place
     kind: str
-    values: tuple[int, ...]
     verdict: str
     reason: str
-    call_chain: list[Call] = field(default_factory=list)
 
 
 @dataclass

@@ -111,8 +111,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
       2  a path that is missing or unreadable, a bad option or setting, an internal error; 2 wins over 1
     """
     from coalesce_lint import check as run
-    from coalesce_lint import files, settings
-    from coalesce_lint import selection
+    from coalesce_lint import files, selection, settings
     from coalesce_lint.assume import Assumptions
     from coalesce_lint.findings import all_rules
     from coalesce_lint.selection import Selection, split_codes

@@ -114,6 +114,7 @@ def _one_kernel(
         reached.functions |= {fn, *it.inlined}
         finisher = Finisher(it)
         kernel.accesses = list(finisher.accesses())
+        kernel.hints = list(finisher.hints())
         reached.places.update(_at(a) for a in kernel.accesses)
         if pins is not None:
             from coalesce_lint.twin import add_costs
