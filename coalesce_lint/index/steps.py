@@ -6,7 +6,8 @@ every ``repeat`` lanes, possibly with jumps every ``period`` lanes (a wrap, the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from coalesce_lint.index import ranges
 from coalesce_lint.index.normalize import Normalizer
@@ -22,7 +23,7 @@ class Jump:
     wrap: Poly | None = None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Steps:
     """``kind`` is "none" (no dependence on the axis), "regular", "gather" or "unknown" (with its ``reason``).
 
@@ -32,7 +33,7 @@ class Steps:
     kind: str = "none"
     stride: Poly = ZERO
     repeat: Poly = ONE
-    jumps: list[Jump] = field(default_factory=list)
+    jumps: tuple[Jump, ...] = ()
     reason: Why | None = None
     compaction: bool = False
     turned: bool = False  #: a truncated division may change its sign once along the axis
@@ -86,7 +87,14 @@ def _is_compaction(a: Atom, axis: int) -> bool:
 
 
 def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
-    """The steps of ``x // c``."""
+    """The steps of ``x // c``, found once for each division: later ones may hold it many times over."""
+    known = n.quotients.get((atom, axis))
+    if known is None:
+        known = n.quotients[atom, axis] = _new_quotient(n, atom, axis)
+    return known
+
+
+def _new_quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     x, c = atom.args
     if axis in c.lanes:
         return unknown(Reason.LANE_DIVISOR)
@@ -152,12 +160,10 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
     if stride.terms:
         for repeat, step, modulus in repeats:
             jumps.append(Jump(repeat, _wrapped(stride, repeat, step, modulus)))
-        return Steps("regular", stride, ONE, _merged(jumps), turned=turned)
+        return Steps("regular", stride, ONE, merged(jumps), turned=turned)
     if not repeats:
         return Steps("none") if not (jumps or turned) else unknown(Reason.CANCELLED)
-    found = _finest(n, repeats, jumps)
-    found.turned = turned
-    return found
+    return replace(_finest(n, repeats, jumps), turned=turned)
 
 
 def _wrapped(stride: Poly, repeat: Poly, step: Poly, modulus: Poly | None) -> Poly | None:
@@ -181,7 +187,7 @@ def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps:
             per = exact_quotient(repeat, best[0])
             wrap = _wrapped(best[1], per, step, modulus) if per is not None else None
             jumps.append(Jump(repeat, wrap))
-    return Steps("regular", best[1], best[0], _merged(jumps))
+    return Steps("regular", best[1], best[0], merged(jumps))
 
 
 def _smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
@@ -193,9 +199,9 @@ def _smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
     return exact_quotient(b, a) is not None or ranges.nonneg(n.algebra, b - a)
 
 
-def _merged(jumps: list[Jump]) -> list[Jump]:
-    out: list[Jump] = []
+def merged(jumps: Iterable[Jump]) -> tuple[Jump, ...]:
+    """The first jump of each period."""
+    out: dict[Poly, Jump] = {}
     for j in jumps:
-        if all(j.period != k.period for k in out):
-            out.append(j)
-    return out
+        out.setdefault(j.period, j)
+    return tuple(out.values())

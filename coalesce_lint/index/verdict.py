@@ -168,8 +168,8 @@ def _from_steps(
     if alt is not None and alt.trouble:
         return replace(verdict, pattern="unknown", reason=alt.trouble)
     if alt is not None and alt.jumps:
-        for s in varying.values():
-            s.jumps = [*s.jumps, *(j for j in alt.jumps if all(j.period != k.period for k in s.jumps))]
+        varying = {k: replace(s, jumps=steps.merged([*s.jumps, *alt.jumps])) for k, s in varying.items()}
+        moves.update(varying)
     regular = {k: s for k, s in varying.items() if s.kind == "regular"}
     unit = [k for k, s in regular.items() if s.stride in (ONE, -ONE)]
     if unit:
