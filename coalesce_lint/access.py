@@ -86,6 +86,8 @@ class Cost:
     grid_sectors: int | None
     limited_by: str | None
     max_sectors_per_request: float | None = None
+    program_bytes: int | None = None  #: distinct bytes that the lanes of a program ask for
+    program_lookups: int | None = None  #: sectors that the requests of a program look up in L1
     #: The layouts in which the access is made (``hardware.linear_layout``); none for a scalar. Not serialized.
     layouts: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
@@ -210,6 +212,19 @@ for _name in _LAZY:
 
 
 @dataclass
+class Hint:
+    """One ``tl.multiple_of``, ``max_contiguous`` or ``max_constancy``: an unchecked promise to the compiler.
+
+    ``verdict`` is "proved", "refuted" or "unproven"; ``reason`` says what of it is not so, or not sure.
+    """
+
+    place: Place
+    kind: str
+    verdict: str
+    reason: str
+
+
+@dataclass
 class Kernel:
     """One kernel with all its accesses, those inside called helpers included."""
 
@@ -218,6 +233,9 @@ class Kernel:
     line: int
     accesses: list[Access] = field(default_factory=list)
     end_line: int = 0
+    hints: list[Hint] = field(default_factory=list)
+    #: ``model.KernelModel``: what the compiler makes of it under assumed launches. Never serialized.
+    model: Any = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -15,6 +15,7 @@ from coalesce_lint.access import FileError, FileReport, Place
 from coalesce_lint.findings import Finding, Rule, all_rules, run_rules
 
 if TYPE_CHECKING:
+    from coalesce_lint.assume import Assumptions
     from coalesce_lint.pins import Pins
 
 #: From so many files with kernels on, worker processes are started.
@@ -62,12 +63,24 @@ class Outcome:
         return 1 if any(f.severity != "info" for f in self.findings) else 0
 
 
+@dataclass(frozen=True)
+class Work:
+    """What is to be done with every file; goes to worker processes as it is."""
+
+    codes: tuple[str, ...]  #: of the rules to run
+    asked: frozenset[str] = frozenset()  #: codes that were selected by name, not by default
+    roots: tuple[Path, ...] = ()  #: folders in which imported helpers are looked for
+    assumptions: Assumptions | None = None  #: what is taken for granted of launches
+
+
 def check_paths(
     items: Iterable[str | files.Problem],
     rules: Sequence[Rule],
     jobs: int,
     roots: Sequence[Path] = (),
     stdin: tuple[str, bytes] | None = None,
+    assumptions: Assumptions | None = None,
+    asked: Iterable[str] = (),
 ) -> Outcome:
     """Checks the files of ``items`` and ``stdin`` (name, content) in up to ``jobs`` processes."""
     outcome = Outcome()
@@ -84,7 +97,8 @@ def check_paths(
         outcome.counts.files += 1
         if files.may_hold_kernel(data):
             sources.append((str(item), data))
-    check_sources(sources, rules, jobs, roots, outcome)
+    work = Work(tuple(r.code for r in rules), frozenset(asked), tuple(roots), assumptions)
+    check_sources(sources, work, jobs, outcome)
     return outcome
 
 
@@ -109,14 +123,10 @@ def _number(number: int, noun: str) -> str:
 
 
 def check_sources(
-    sources: Sequence[tuple[str, bytes]],
-    rules: Sequence[Rule],
-    jobs: int,
-    roots: Sequence[Path],
-    outcome: Outcome,
+    sources: Sequence[tuple[str, bytes]], todo: Work, jobs: int, outcome: Outcome
 ) -> None:
     """Adds to ``outcome`` what comes of ``sources``, all of which may hold kernels."""
-    work = functools.partial(check_source, codes=tuple(r.code for r in rules), roots=tuple(roots))
+    work = functools.partial(check_source, todo=todo)
     results: Iterable[FileResult]
     if jobs > 1 and len(sources) >= PARALLEL_FROM:
         from coalesce_lint import pool
@@ -140,11 +150,11 @@ def check_sources(
     outcome.findings = sorted(unique.values(), key=Finding.sort_key)
 
 
-def check_source(source: tuple[str, bytes], codes: Sequence[str], roots: Sequence[Path]) -> FileResult:
+def check_source(source: tuple[str, bytes], todo: Work) -> FileResult:
     """The findings in one file; what goes wrong is told in ``crash``."""
     path, data = source
     try:
-        return _check(path, data, codes, roots)
+        return _check(path, data, todo)
     except Exception as error:
         return FileResult(path, crash=f"internal error: {describe(error)}; the file was not checked")
 
@@ -155,13 +165,21 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
-def analyze(path: str, data: bytes, pins: Pins | None, roots: Sequence[Path]) -> FileReport:
+def analyze(
+    path: str,
+    data: bytes,
+    pins: Pins | None,
+    roots: Sequence[Path],
+    assumptions: Assumptions | None = None,
+) -> FileReport:
     """What the engine says of a file's bytes; bytes that are no source text are an error of the report."""
     try:
         text = files.decode(data)
     except files.DecodeError as error:
         return FileReport(path, errors=[FileError(path, error.line, str(error))])
-    report: FileReport = _load_engine().analyze_text(text, path, pins, roots=roots)
+    report: FileReport = _load_engine().analyze_text(
+        text, path, pins, roots=roots, assumptions=assumptions
+    )
     report.lines = text.split("\n")
     if not os.path.isabs(path):
         _show_relative(report)
@@ -180,10 +198,10 @@ def _show_relative(report: FileReport) -> None:
             call.place = shown(call.place)
 
 
-def _check(path: str, data: bytes, codes: Sequence[str], roots: Sequence[Path]) -> FileResult:
-    rules = [r for r in all_rules() if r.code in codes]
+def _check(path: str, data: bytes, todo: Work) -> FileResult:
+    rules = [r for r in all_rules() if r.code in todo.codes]
     counts = Counts(parsed=1)
-    report = analyze(path, data, None, roots)
+    report = analyze(path, data, None, todo.roots, todo.assumptions)
     for kernel in report.kernels:
         counts.kernels += 1
         counts.accesses += len(kernel.accesses)
@@ -191,6 +209,8 @@ def _check(path: str, data: bytes, codes: Sequence[str], roots: Sequence[Path]) 
     texts = _Texts(path, report.lines)
     findings = []
     for finding in run_rules(report.kernels, report.errors, rules):
+        if finding.optional and finding.code not in todo.asked:
+            continue
         if suppress.is_suppressed(finding, texts.of(finding.place.path)):
             counts.suppressed += 1
         else:

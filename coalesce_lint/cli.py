@@ -111,7 +111,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
       2  a path that is missing or unreadable, a bad option or setting, an internal error; 2 wins over 1
     """
     from coalesce_lint import check as run
-    from coalesce_lint import files, settings
+    from coalesce_lint import files, selection, settings
+    from coalesce_lint.assume import Assumptions
     from coalesce_lint.findings import all_rules
     from coalesce_lint.selection import Selection, split_codes
 
@@ -136,6 +137,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         jobs=options["jobs"] or run.default_jobs(),
         roots=files.roots([p for p in named if p != "-"]),
         stdin=None if stdin is None else (stdin, sys.stdin.buffer.read(files.SIZE_LIMIT)),
+        assumptions=Assumptions.of(found),
+        asked=selection.asked(found.layers, (r.code for r in rules)),
     )
     _print(_formats(options["form"]).render(outcome, _colour()))
     for problem in outcome.problems:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coalesce_lint.access import Access, FileError, FileReport, Kernel
+from coalesce_lint.assume import Assumptions, assumed_launches
 from coalesce_lint.kernels.modules import Resolver
 from coalesce_lint.kernels.source import Function, Module, read_module
+from coalesce_lint.model import KernelModel
 
 if TYPE_CHECKING:
     from coalesce_lint.kernels.finish import Finisher
@@ -27,10 +30,12 @@ def analyze_text(
     pins: Pins | None = None,
     roots: Sequence[Path] = (),
     resolver: Resolver | None = None,
+    assumptions: Assumptions | None = None,
 ) -> FileReport:
     """All kernels of a source text with their accesses; a syntax error is a FileError in the report.
 
     ``pins`` fixes arguments of a launch; ``roots`` are folders in which imported helpers are looked for.
+    Where no launch is pinned, each kernel gets a ``model`` of launches that ``assumptions`` describe.
     """
     report = FileReport(path)
     try:
@@ -49,12 +54,13 @@ def analyze_text(
         sys.setrecursionlimit(_RECURSION)
     resolver = resolver or Resolver(roots)
     reached = _Reached()
+    assumptions = assumptions or Assumptions()
     entries = _entry_points(module)
     for fn in entries:
-        _one_kernel(fn, module, resolver, pins, report, reached)
+        _one_kernel(fn, module, resolver, pins, assumptions, report, reached)
     for fn in module.all_functions:
         if fn not in reached.functions and not fn.static:
-            _one_kernel(fn, module, resolver, pins, report, reached)
+            _one_kernel(fn, module, resolver, pins, assumptions, report, reached)
     for kernel, finisher in reached.finishers:
         for access in finisher.accesses(dead=True):
             if _at(access) not in reached.places:
@@ -88,6 +94,7 @@ def _one_kernel(
     module: Module,
     resolver: Resolver,
     pins: Pins | None,
+    assumptions: Assumptions,
     report: FileReport,
     reached: _Reached,
 ) -> None:
@@ -102,14 +109,18 @@ def _one_kernel(
     try:
         it = Interpreter(fn, resolver, dict(pins.args) if pins is not None else None)
         it.run()
+        if it.spent is not None:
+            report.errors.append(FileError(module.path, fn.line, f"{fn.name}: {it.spent}"))
         reached.functions |= {fn, *it.inlined}
         finisher = Finisher(it)
         kernel.accesses = list(finisher.accesses())
+        kernel.hints = list(finisher.hints())
         reached.places.update(_at(a) for a in kernel.accesses)
         if pins is not None:
             from coalesce_lint.twin import add_costs
 
             add_costs(kernel, fn, resolver, pins)
+        kernel.model = KernelModel(kernel, functools.partial(assumed_launches, fn, kernel, assumptions))
         if it.dead_sites:
             reached.finishers.append((kernel, finisher))
     except cst.ParserSyntaxError as e:

@@ -29,6 +29,7 @@ class Finding:
     pointer: str | None = None
     related: list[tuple[Place, str]] = field(default_factory=list)
     access: Access | None = None
+    optional: bool = False  #: told only where the rule was selected by name
 
     def sort_key(self) -> tuple[str, int, int, str, str]:
         return (self.place.path, self.place.line, self.place.column, self.code, self.message)

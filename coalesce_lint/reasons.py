@@ -51,6 +51,7 @@ class Reason(enum.Enum):
     DESCRIPTOR = "tensor descriptor"
     DESCRIPTOR_LOAD = "load through a descriptor that is not known"
     POINTER_CAST = "pointer cast of a tile"
+    OFFSET = "offset not understood"
     # shapes
     SHAPE = "shape not understood"
     UNKNOWN_CALLER = "tile passed by an unknown caller ({})"

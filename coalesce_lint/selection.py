@@ -35,6 +35,12 @@ def active(layers: Sequence[Selection], rules: Iterable[Rule]) -> list[Rule]:
     return [r for r in rules if r.code in on]
 
 
+def asked(layers: Sequence[Selection], codes: Iterable[str]) -> frozenset[str]:
+    """Those of ``codes`` that some layer selects: rules may say more where they were asked."""
+    entries = [e for layer in layers for e in [*(layer.select or []), *layer.extend_select]]
+    return frozenset(c for c in codes if _longest(c, entries))
+
+
 def require_known(entries: Iterable[str], codes: Iterable[str]) -> None:
     """Raises SelectionError for the first of ``entries`` that none of ``codes`` begins with."""
     known = list(codes)

@@ -9,13 +9,13 @@ accesses of the first.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coalesce_lint.access import Access, Cost, Kernel
+from coalesce_lint.assume import is_integer_type, unaligned
 from coalesce_lint.hardware.cost import cost_of_kernel
 from coalesce_lint.hardware.launch import Launch, specialized_arguments
 
@@ -53,32 +53,6 @@ def defaults(fn: Function) -> dict[str, object]:
         if isinstance(parameter.default, ast.Constant):
             found[parameter.name] = parameter.default.value
     return found
-
-
-def is_integer_type(annotation: str) -> bool:
-    """True for ``tl.int32``, ``int``, "i64": a parameter with such a type is no constant even where it is
-    1."""
-    return (
-        re.fullmatch(r"([\w.]+\.)?(u?int(8|16|32|64)?|[iu](8|16|32|64))(_t)?", annotation.strip("'\" "))
-        is not None
-    )
-
-
-def unaligned(fn: Function) -> list[str]:
-    """The parameters that ``do_not_specialize_on_alignment`` of the decorator names (or numbers)."""
-    names: list[str] = []
-    for decorator in fn.node.decorator_list:
-        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
-            if keyword.arg == "do_not_specialize_on_alignment" and isinstance(
-                keyword.value, (ast.List, ast.Tuple)
-            ):
-                for element in keyword.value.elts:
-                    value = element.value if isinstance(element, ast.Constant) else None
-                    if isinstance(value, int) and value < len(fn.parameters):
-                        names.append(fn.parameters[value].name)
-                    elif isinstance(value, str):
-                        names.append(value)
-    return names
 
 
 def twin_kernels(

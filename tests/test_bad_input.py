@@ -205,6 +205,18 @@ def test_a_kernel_that_calls_itself(check):
     assert told.returncode == 1
 
 
+def test_a_kernel_that_is_not_read_to_its_end_is_told(monkeypatch):
+    from coalesce_lint.engine import analyze_text
+    from coalesce_lint.kernels import statements
+
+    monkeypatch.setattr(statements, "MAX_STATEMENTS", 4)
+    report = analyze_text(kernel("tl.load(x_ptr + i)", "j = i", "j = i", LAST), "k.py")
+    assert [a.pattern for k in report.kernels for a in k.accesses] == ["contiguous"]
+    (error,) = report.errors
+    assert error.line == 6
+    assert error.message.startswith("kernel: too large to be read to its end")
+
+
 def test_helpers_that_call_each_other_many_times(check):
     text = "import triton\nimport triton.language as tl\n\n"
     for k in range(30):

@@ -188,6 +188,9 @@ class Counter:
             grid_sectors=self._grid_sectors(gathers),
             limited_by=None,
             max_sectors_per_request=float(total.max_sectors) if gathers else None,
+            program_bytes=None if gathers else round(total.program_bytes / total.programs),
+            program_lookups=None if gathers else round(total.sectors / total.programs),
+            layouts=() if op.layout is None else (op.layout, *op.copies),
         )
         cost.limited_by = limited_by(op, cost, self.vector, gathers, self.unit_axes())
         return cost

@@ -21,13 +21,15 @@ _SHIFT = SECTOR_BYTES.bit_length() - 1
 
 @dataclass
 class Count:
-    """Sums over the warps of programs. ``distinct_bytes`` and ``ideal`` are summed request by request."""
+    """Sums over the warps of programs. ``distinct_bytes`` and ``ideal`` are summed request by request,
+    ``program_sectors`` and ``program_bytes`` count what is asked for several times once."""
 
     requests: float = 0.0
     sectors: float = 0.0
     distinct_bytes: float = 0.0
     ideal: float = 0.0
     program_sectors: float = 0.0
+    program_bytes: float = 0.0
     programs: float = 0.0
     max_sectors: int = 0
 
@@ -37,6 +39,7 @@ class Count:
         self.distinct_bytes += weight * other.distinct_bytes
         self.ideal += weight * other.ideal
         self.program_sectors += weight * other.program_sectors
+        self.program_bytes += weight * other.program_bytes
         self.programs += weight * other.programs
         self.max_sectors = max(self.max_sectors, other.max_sectors)
 
@@ -83,6 +86,7 @@ def count_tile(
     last = width - 1
     count = Count(programs=1)
     touched: set[int] = set()
+    asked_for: set[int] = set()
     for by_warp in elements:
         for lanes in by_warp:
             active = [addresses[n] for n in lanes if mask is None or mask[n]]
@@ -100,7 +104,9 @@ def count_tile(
             count.distinct_bytes += asked
             count.ideal += -(-asked // SECTOR_BYTES)
             touched |= sectors
+            asked_for |= firsts
     count.program_sectors = len(touched)
+    count.program_bytes = len(asked_for) * width
     return count
 
 
@@ -109,4 +115,5 @@ def count_scalar(op: MemoryOp, num_warps: int, active: bool) -> Count:
     if not active:
         return Count(programs=1)
     requests = num_warps if op.kind == "load" else 1
-    return Count(requests, requests, requests * op.element_bytes, requests, 1, 1, 1)
+    size = op.element_bytes
+    return Count(requests, requests, requests * size, requests, 1, size, programs=1, max_sectors=1)

@@ -8,6 +8,7 @@ common stride.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 from coalesce_lint.index import steps
@@ -41,7 +42,8 @@ def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Ste
         return None
     found = _pattern(factors, unit)
     if found is not None and extent.constant != count:
-        found.jumps.append(steps.Jump(number(LANES)))  # what comes after was not looked at
+        # what comes after was not looked at
+        found = replace(found, jumps=(*found.jumps, steps.Jump(number(LANES))))
     return found
 
 
@@ -106,7 +108,7 @@ def _pattern(factors: list[int], unit: Poly) -> steps.Steps | None:
     inner = runs[1:-1] or runs
     if min(inner) < (2 if abs(common) == 1 else 4):
         return None
-    return steps.Steps("regular", unit.scale(common), jumps=[steps.Jump(number(min(inner)))])
+    return steps.Steps("regular", unit.scale(common), jumps=(steps.Jump(number(min(inner))),))
 
 
 def _even_gap(places: list[int], count: int) -> int | None:

@@ -8,14 +8,17 @@ reason. How each operation is written is told by ``leaves``, ``arithmetic``, ``b
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from coalesce_lint.index import arithmetic, bits, leaves, rearranged
 from coalesce_lint.index.bits import truth
 from coalesce_lint.index.nodes import Node
-from coalesce_lint.index.poly import Poly, TooLarge, number, of_atom
+from coalesce_lint.index.poly import Atom, Poly, TooLarge, number, of_atom
 from coalesce_lint.index.terms import Algebra
 from coalesce_lint.reasons import Reason, Why
+
+if TYPE_CHECKING:
+    from coalesce_lint.index.steps import Steps
 
 
 class Normalizer:
@@ -24,6 +27,8 @@ class Normalizer:
     def __init__(self, values: dict[str, int] | None = None) -> None:
         self.algebra = Algebra()
         self.values = values or {}
+        #: How divisions move along an axis, as far as it was asked for (``steps``).
+        self.quotients: dict[tuple[Atom, int], Steps] = {}
 
     def __call__(self, node: Node) -> Poly:
         """The normal form of ``node``; axis k of the tile is the lane atom of axis k."""

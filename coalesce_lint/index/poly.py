@@ -14,13 +14,15 @@ from typing import Any
 
 from coalesce_lint.reasons import Why
 
-#: Polynomials with more terms or a higher degree than this become opaque values ("expression too large").
+#: Polynomials with more terms, a higher degree or larger coefficients than this become opaque values
+#: ("expression too large"). Offsets have 64 bits.
 MAX_TERMS = 200
 MAX_DEGREE = 12
+MAX_COEFFICIENT = 1 << 256
 
 
 class TooLarge(Exception):
-    """A normal form grew past MAX_TERMS or MAX_DEGREE."""
+    """A normal form grew past MAX_TERMS, MAX_DEGREE or MAX_COEFFICIENT."""
 
 
 class Atom:
@@ -156,6 +158,8 @@ class Poly:
             for mb, cb in other.terms.items():
                 m = monomial_product(ma, mb)
                 c = out.get(m, 0) + ca * cb
+                if not -MAX_COEFFICIENT <= c <= MAX_COEFFICIENT:
+                    raise TooLarge
                 if c:
                     out[m] = c
                 else:
@@ -167,7 +171,10 @@ class Poly:
     def scale(self, factor: int) -> Poly:
         if factor == 1:
             return self
-        return Poly({m: c * factor for m, c in self.terms.items()}) if factor else ZERO
+        out = {m: c * factor for m, c in self.terms.items()} if factor else {}
+        if any(not -MAX_COEFFICIENT <= c <= MAX_COEFFICIENT for c in out.values()):
+            raise TooLarge
+        return Poly(out)
 
     @property
     def constant(self) -> int | None:

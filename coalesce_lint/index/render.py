@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 from sympy.printing.str import StrPrinter
 
-from coalesce_lint.index.poly import Atom, Poly, exact_quotient, of_atom
+from coalesce_lint.index.poly import Atom, Poly, TooLarge, exact_quotient, of_atom
 from coalesce_lint.index.terms import Algebra
 
 _FACTOR_LIMIT = 12
@@ -132,7 +132,10 @@ class Renderer:
         """p = rest + multiples of digits ``x % c``."""
         found: list[Any] = []
         for _ in range(6):
-            step = self._one_digit(p)
+            try:
+                step = self._one_digit(p)
+            except TooLarge:
+                break  # products of the parts are longer than a polynomial may be: shown as they are
             if step is None:
                 break
             p, term = step

@@ -6,7 +6,8 @@ every ``repeat`` lanes, possibly with jumps every ``period`` lanes (a wrap, the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from coalesce_lint.index import ranges
 from coalesce_lint.index.normalize import Normalizer
@@ -27,14 +28,12 @@ class Jump:
 
     def falls_on(self, other: Jump) -> bool:
         """True where each of its breaks is surely one of ``other``."""
-        if self == other:
-            return True
         if self.shift is None or other.shift is None or exact_quotient(self.period, other.period) is None:
             return False
         return self.shift == other.shift or exact_quotient(self.shift - other.shift, other.period) is not None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Steps:
     """``kind`` is "none" (no dependence on the axis), "regular", "gather" or "unknown" (with its ``reason``).
 
@@ -44,8 +43,8 @@ class Steps:
     kind: str = "none"
     stride: Poly = ZERO
     repeat: Poly = ONE
+    jumps: tuple[Jump, ...] = ()
     shift: Poly | None = None  #: where the groups of lanes that share an element begin, as in ``Jump``
-    jumps: list[Jump] = field(default_factory=list)
     reason: Why | None = None
     compaction: bool = False
     turned: bool = False  #: a truncated division may change its sign once along the axis
@@ -104,14 +103,12 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
 
 def _with_rows(n: Normalizer, found: Steps, gather: Steps, held: list[Jump]) -> Steps:
     """``found`` plus loaded values that stay the same for runs of lanes (a table indexed by the row)."""
-    gather.jumps = held
     if found.kind != "regular" or not all(_smaller(n, found.repeat, j.period) for j in held):
-        return gather
-    found.rows = True
-    return _jumping(found, [*held, *found.jumps])
+        return replace(gather, jumps=merged(held))
+    return _jumping(replace(found, rows=True), [*held, *found.jumps])
 
 
-def held_runs(n: Normalizer, a: Atom, axis: int) -> list[Jump] | None:
+def held_runs(n: Normalizer, a: Atom, axis: int) -> tuple[Jump, ...] | None:
     """Where a loaded value may change along an axis: between runs of lanes; None where at every lane."""
     runs: list[Jump] = []
     inputs = n.algebra.inputs(a)
@@ -129,7 +126,7 @@ def held_runs(n: Normalizer, a: Atom, axis: int) -> list[Jump] | None:
             runs += s.jumps
         else:
             return None
-    return _merged(runs) if inputs else None
+    return merged(runs) if inputs else None
 
 
 def _switches_once(n: Normalizer, p: Poly, axis: int) -> bool:
@@ -152,7 +149,14 @@ def _is_compaction(a: Atom, axis: int) -> bool:
 
 
 def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
-    """The steps of ``x // c``."""
+    """The steps of ``x // c``, found once for each division: later ones may hold it many times over."""
+    known = n.quotients.get((atom, axis))
+    if known is None:
+        known = n.quotients[atom, axis] = _new_quotient(n, atom, axis)
+    return known
+
+
+def _new_quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     x, c = atom.args
     if axis in c.lanes:
         return unknown(Reason.LANE_DIVISOR)
@@ -162,7 +166,7 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     s = inner.stride
     direct = exact_quotient(s, c)
     if direct is not None:
-        return Steps("regular", direct, inner.repeat, inner.shift, inner.jumps, turned=inner.turned)
+        return Steps("regular", direct, inner.repeat, inner.jumps, shift=inner.shift, turned=inner.turned)
     if any(j.wrap is None for j in inner.jumps):
         return unknown(Reason.IRREGULAR)  # where the rows end moves with the quotient
     sign = -1 if all(v < 0 for v in s.terms.values()) else 1
@@ -172,7 +176,7 @@ def _quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
             return unknown(Reason.IRREGULAR)
         return Steps("irregular", number(sign), n.algebra.div(c, s.scale(sign), "floor"), jumps=inner.jumps)
     shift = _shift(x, s, axis) if inner.repeat == ONE else None
-    return Steps("regular", number(sign), inner.repeat * per, shift, inner.jumps, turned=inner.turned)
+    return Steps("regular", number(sign), inner.repeat * per, inner.jumps, shift=shift, turned=inner.turned)
 
 
 def _shift(x: Poly, s: Poly, axis: int) -> Poly | None:
@@ -229,18 +233,16 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
         return _jumping(Steps("regular", stride, turned=turned), jumps)
     if not repeats:
         return Steps("none") if not (jumps or turned) else unknown(Reason.CANCELLED)
-    found = _finest(n, repeats, jumps)
-    found.turned = turned
-    return found
+    return replace(_finest(n, repeats, jumps), turned=turned)
 
 
-def _jumping(found: Steps, jumps: list[Jump]) -> Steps:
+def _jumping(found: Steps, jumps: Iterable[Jump]) -> Steps:
     """``found`` with its jumps; unknown where two of one period fall on different lanes: then the runs are
     shorter than the period by what is not known.
     """
-    found.jumps = _merged(jumps)
-    periods = [j.period for j in found.jumps]
-    return found if len(set(periods)) == len(periods) else unknown(Reason.IRREGULAR)
+    kept = merged(jumps)
+    alike = len({j.period for j in kept}) < len(kept)
+    return unknown(Reason.IRREGULAR) if alike else replace(found, jumps=kept)
 
 
 def _wrapped(stride: Poly, repeat: Poly, step: Poly) -> Poly | None:
@@ -266,7 +268,7 @@ def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps:
             per = exact_quotient(repeat, best[0])
             wrap = _wrapped(best[1], per, step) if per is not None else None
             jumps.append(Jump(repeat, wrap, shift))
-    return _jumping(Steps("regular", best[1], best[0], best[2]), jumps)
+    return _jumping(Steps("regular", best[1], best[0], shift=best[2]), jumps)
 
 
 def _smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
@@ -278,9 +280,10 @@ def _smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
     return exact_quotient(b, a) is not None or ranges.nonneg(n.algebra, b - a)
 
 
-def _merged(jumps: list[Jump]) -> list[Jump]:
+def merged(jumps: Iterable[Jump]) -> tuple[Jump, ...]:
+    """The jumps without those that surely fall on another one of the same period."""
     out: list[Jump] = []
     for j in jumps:
         if not any(j.period == k.period and j.falls_on(k) for k in out):
             out.append(j)
-    return out
+    return tuple(out)

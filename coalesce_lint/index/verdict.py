@@ -7,7 +7,7 @@ axis stride a bare stride argument that a launch may make 1; else the access is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 from coalesce_lint.index import choices, lanes, order, owners, steps
@@ -199,8 +199,8 @@ def _from_steps(
     if alt is not None and alt.trouble:
         return replace(verdict, pattern="unknown", reason=alt.trouble)
     if alt is not None and alt.jumps:
-        for s in varying.values():
-            s.jumps = [*s.jumps, *(j for j in alt.jumps if all(j.period != k.period for k in s.jumps))]
+        varying = {k: replace(s, jumps=(*s.jumps, *_other(s, alt.jumps))) for k, s in varying.items()}
+        moves.update(varying)
     regular = {k: s for k, s in varying.items() if s.kind == "regular"}
     unit = sorted(_unit_axes(regular) if among is None else _unit_axes(regular) & among)
     if unit:
@@ -216,6 +216,11 @@ def _from_steps(
         compact = all(s.compaction for s in varying.values())
         return replace(verdict, pattern="gather", lane_axis=last, notes=["compaction"] if compact else [])
     return _finish(context, _no_unit_axis(context, verdict, regular, offset))
+
+
+def _other(s: steps.Steps, jumps: Iterable[steps.Jump]) -> list[steps.Jump]:
+    """The jumps whose periods the steps do not have yet."""
+    return [j for j in jumps if all(j.period != k.period for k in s.jumps)]
 
 
 def _no_unit_axis(

@@ -10,6 +10,7 @@ from coalesce_lint.kernels.build import dim_of
 from coalesce_lint.kernels.reading import Reading
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.values import Arguments, Tup, Value
+from coalesce_lint.reasons import Reason
 
 
 def record(
@@ -67,7 +68,7 @@ def _scalar(it: Reading, offset: Node) -> Node:
     """Offsets of block pointers and descriptors are scalars, also where their value is not understood."""
     if offset.shape is not None:
         return offset
-    return it.build.make("opaque", (), offset.attr if offset.op == "opaque" else "offset not understood", ())
+    return it.build.make("opaque", (), offset.attr if offset.op == "opaque" else Reason.OFFSET.why, ())
 
 
 def numbers(it: Reading, value: Value) -> list[Node]:

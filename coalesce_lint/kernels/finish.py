@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coalesce_lint.access import Access, Axis, Place, Site
+from coalesce_lint.access import Access, Axis, Hint, Place, Site
 from coalesce_lint.index import verdict as verdicts
 from coalesce_lint.index.carried import Resolver
 from coalesce_lint.index.choices import facts_of
@@ -13,6 +13,7 @@ from coalesce_lint.index.normalize import Normalizer, truth
 from coalesce_lint.index.poly import ZERO, Atom, Poly, TooLarge
 from coalesce_lint.index.render import Renderer
 from coalesce_lint.kernels import boxes
+from coalesce_lint.kernels.hints import HintReader
 from coalesce_lint.kernels.interpret import Interpreter
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.roots import Roots
@@ -47,6 +48,11 @@ class Finisher:
             if key not in seen:
                 seen.add(key)
                 yield access
+
+    def hints(self) -> Iterator[Hint]:
+        """The kernel's hints to the compiler, each with its verdict."""
+        reader = HintReader(self.n, self.resolve, self.render, self._divisors)
+        return reader.hints(self.it.build.nodes)
 
     # -- one access ------------------------------------------------------------------------------------------
 

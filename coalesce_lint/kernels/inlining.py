@@ -23,7 +23,7 @@ class Inlining(Reading):
         if len(self.frames) > MAX_INLINE_DEPTH or depth > 1:
             return self.build.opaque(Reason.CALL_DEPTH.of(fn.name), shape=None)
         try:
-            body = fn.tree.body.body
+            body = control.suite(fn.tree.body)
         except cst.ParserSyntaxError:
             return self.build.opaque(Reason.NOT_PARSED.of(fn.name), shape=None)
         self.inlined.add(fn)

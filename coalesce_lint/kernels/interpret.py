@@ -11,6 +11,7 @@ from typing import Any
 
 from coalesce_lint.access import Call
 from coalesce_lint.index.nodes import Node, Param, const
+from coalesce_lint.kernels import control
 from coalesce_lint.kernels.build import Budget, Builder
 from coalesce_lint.kernels.inlining import Inlining
 from coalesce_lint.kernels.modules import Resolver
@@ -39,7 +40,7 @@ class Interpreter(Statements, Inlining):
         self.loops: list[LoopFrame] = []
         self.chain: list[Call] = []
         self.frames: list[Frame] = []
-        self.spent: str | None = None
+        self.spent: str | None = None  #: why the end of the kernel was not read
         self.inlined: set[Function] = set()
         self.dead_sites: list[RawSite] = []  #: accesses of helpers in branches that are dead for this kernel
         self.in_dead = False
@@ -58,11 +59,11 @@ class Interpreter(Statements, Inlining):
         frame = Frame(self.kernel, env)
         self.frames.append(frame)
         try:
-            self.block(self.kernel.tree.body.body)
+            self.block(control.suite(self.kernel.tree.body))
         except Budget:
-            self.spent = "kernel too large"
+            self.spent = "too large to be read to its end; accesses further down are not judged"
         except RecursionError:
-            self.spent = "expression nested too deeply"
+            self.spent = "nested too deeply to be read to its end; accesses further down are not judged"
         self.frames.pop()
 
     def parameter(self, p: Parameter, index: int) -> Value:

@@ -38,7 +38,7 @@ class Resolver:
         where, _, name = dotted.rpartition(".")
         if not name:
             return None
-        for file in self._files(module.path, where or "."):
+        for file in self.files(module.path, where or "."):
             target = self._load(file)
             if target is None:
                 continue
@@ -50,7 +50,7 @@ class Resolver:
                     return found
         return None
 
-    def _files(self, path: str, where: str) -> list[str]:
+    def files(self, path: str, where: str) -> list[str]:
         """The files that a dotted module path may mean, seen from ``path``."""
         folder = os.path.dirname(os.path.abspath(path))
         level = len(where) - len(where.lstrip("."))

@@ -142,9 +142,9 @@ class Statements(Expressions, Loops):
             return value
         if isinstance(value, Tup):
             return Tup([self.assigned(v) for v in value.items], value.names)
-        if isinstance(value, Node) and not (value.op == "const" and isinstance(value.attr, (str, type(None)))):
-            return runtime(value)
-        return value
+        if not isinstance(value, Node) or (value.op == "const" and isinstance(value.attr, (str, type(None)))):
+            return value
+        return runtime(value)
 
     def assume(self, test: Any) -> None:
         """A condition the author promises; its comparisons say nothing about what is a size."""
