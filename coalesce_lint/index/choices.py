@@ -162,22 +162,17 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
         out.append(Alternative(changed, alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken))
     held = [k for k, (_, image) in enumerate(images) if not image.lanes]
     if lane_wise and len(images) == 2 and len(held) == 1:
-        free, still = out[1 - held[0]], out[held[0]]
-        if all(_stands_still(n, free.offset, still.offset, axis) for axis in atom.lanes):
-            return [free]  # a clamp: the held lanes share one address
+        if all(_stands_still(n, out[held[0]].offset, axis) for axis in atom.lanes):
+            return [out[1 - held[0]]]  # a clamp: the held lanes share one address
     return out
 
 
-def _stands_still(n: Normalizer, free: Poly, still: Poly, axis: int) -> bool:
-    """True where lanes held by a choice share one address, at least between the jumps of the others."""
+def _stands_still(n: Normalizer, still: Poly, axis: int) -> bool:
+    """True where lanes held by a choice share one address, at least those of one row of a flattened tile."""
     s = steps.along(n, still, axis)
-    if s.kind == "none":
-        return True
-    if s.kind not in ("regular", "gather"):
-        return False
-    own = [j.period for j in steps.along(n, free, axis).jumps]
-    periods = [j.period for j in s.jumps] + ([s.repeat] if s.kind == "regular" else [])
-    return (s.kind == "regular" or s.held) and all(p in own for p in periods)
+    if s.kind == "unknown":  # other choices may hold the rows in their turn
+        return any(axis in a.lanes and a.kind in OPEN for a in still.atoms())
+    return s.kind == "none" or s.held or (s.kind == "regular" and s.repeat != ONE)
 
 
 def _condition_lanes(atom: Atom) -> frozenset[int]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from coalesce_lint.index import arithmetic, bits, leaves, rearranged
+from coalesce_lint.index import arithmetic, bits, leaves, ranges, rearranged
 from coalesce_lint.index.bits import truth
 from coalesce_lint.index.nodes import Node
-from coalesce_lint.index.poly import Atom, Poly, TooLarge, number, of_atom
+from coalesce_lint.index.poly import ONE, Atom, Poly, TooLarge, number, of_atom
 from coalesce_lint.index.terms import Algebra
 from coalesce_lint.reasons import Reason, Why
 
@@ -62,7 +62,16 @@ class Normalizer:
 
     def _make(self, node: Node) -> Poly:
         made = _MAKERS[node.op](self, node)
+        if node.type in _LARGEST and node.op in _WRAPPING and not self._fits(made, _LARGEST[node.type]):
+            return self.arbitrary(node, why=Reason.NARROWING.why)
         return made
+
+    def _fits(self, p: Poly, largest: int | None) -> bool:
+        """True where 0 <= p <= largest is sure, so that no lane wraps round."""
+        if not ranges.nonneg(self.algebra, p):
+            return False
+        top = ranges.upper(self.algebra, p) if largest is not None else ONE
+        return largest is None or (top is not None and top.constant is not None and top.constant <= largest)
 
     # -- helpers ---------------------------------------------------------------------------------------------
 
@@ -110,6 +119,11 @@ class Normalizer:
         return of_atom(atom)
 
 
+#: The largest value of the integer types into which an index may not fit; None for those that are wide enough
+#: but have no negative values.
+_LARGEST = {"i8": 127, "u8": 255, "i16": 32767, "u16": 65535, "u32": None, "u64": None}
+#: Operations whose result may leave the range of its type.
+_WRAPPING = frozenset(("cast", "add", "sub", "mul", "shl", "neg", "not"))
 #: Operations whose value at a lane depends on their inputs at that lane only.
 _LANE_BY_LANE = frozenset(("load", "data"))
 _NEED_SHAPE = frozenset(

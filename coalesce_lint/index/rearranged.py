@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from coalesce_lint.index import ranges, shapes
+from coalesce_lint.index import shapes
 from coalesce_lint.index.nodes import Node
-from coalesce_lint.index.poly import Poly, number, of_atom
+from coalesce_lint.index.poly import ONE, ZERO, Poly, number, of_atom
 from coalesce_lint.reasons import Reason
 
 if TYPE_CHECKING:
@@ -23,20 +23,9 @@ def _cast(n: Normalizer, node: Node) -> Poly:
     if node.attr == "pointer" and p.lanes:
         # the offsets so far are in other elements
         return n.arbitrary(node, why=Reason.POINTER_CAST.why)
-    largest = _NARROW.get(node.attr)
-    if largest is not None and p.lanes and not _within(n, p, largest):
-        return n.arbitrary(node, why=Reason.NARROWING.why)  # large values wrap
+    if node.type == "i1" and node.args[0].type != "i1":
+        return ONE - n.algebra.equal(p, ZERO)
     return p
-
-
-#: The largest value of the types into which an index may not fit.
-_NARROW = {"int1": 1, "int8": 127, "uint8": 255, "int16": 32767, "uint16": 65535}
-
-
-def _within(n: Normalizer, p: Poly, largest: int) -> bool:
-    top = ranges.upper(n.algebra, p)
-    known = top is not None and top.constant is not None and top.constant <= largest
-    return known and ranges.nonneg(n.algebra, p)
 
 
 def _expand(n: Normalizer, node: Node) -> Poly:

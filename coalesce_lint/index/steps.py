@@ -261,7 +261,7 @@ def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps:
             return unknown(Reason.IRREGULAR)
         if repeat != best[0] and not _smaller(n, best[0], repeat):
             return unknown(Reason.IRREGULAR)
-    if not all(_smaller(n, best[0], j.period) for j in jumps):
+    if any(j.period == best[0] or _smaller(n, j.period, best[0]) for j in jumps):
         return unknown(Reason.IRREGULAR)  # a jump of another size may hide each of the steps
     for repeat, step, shift in repeats:
         if repeat != best[0]:

@@ -72,10 +72,14 @@ def cast_to(it: Reading, value: Value, target: DType) -> Value:
     x = it.number(value)
     if target.pointer:
         return it.build.make("cast", (x,), "pointer", x.shape, "ptr")
-    kind = {"int64": "i64", "uint64": "i64", "int1": "i1"}.get(
-        target.name, x.type if x.type != "i1" else None
-    )
+    kind = _KINDS.get(target.name)
     return it.build.make("cast", (x,), target.name, x.shape, kind)
+
+
+_KINDS = {
+    "int1": "i1",
+    **{f"{sign}int{bits}": f"{sign or 'i'}{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
 
 
 def _pointer_type(it: Reading, args: Arguments, place: Place) -> Value:

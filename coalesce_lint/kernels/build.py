@@ -174,11 +174,27 @@ _NEVER_STATIC = frozenset(
 
 
 def wider(a: Node, b: Node) -> str | None:
-    """The element type of a result: pointers win, then the wider integer."""
+    """The element type of a result: pointers win, then the wider integer, then the unsigned one.
+
+    A Python number takes the other side's type (``integer_promote_impl`` and ``to_tensor`` of Triton's
+    semantics).
+    """
     for t in ("ptr", "i64"):
         if t in (a.type, b.type):
             return t
-    return None if "i1" in (a.type, b.type) else a.type or b.type
+    if "i1" in (a.type, b.type):
+        return None
+    for x, y in ((a, b), (b, a)):
+        if x.op == "const" and x.type is None:
+            return y.type
+    if {a.type, b.type} & _SMALL.keys():
+        # a value of unknown type is a 32-bit integer at least
+        return max(a.type, b.type, key=lambda t: _SMALL.get(t or "i32", 64))
+    return a.type or b.type
+
+
+#: Integer types whose results wrap where an index may notice, by their rank, and those that they meet.
+_SMALL = {"i8": 16, "u8": 17, "i16": 32, "u16": 33, "u32": 65, "u64": 129}
 
 
 def broadcast_shapes(a: Any, b: Any) -> Any:

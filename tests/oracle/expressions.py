@@ -241,6 +241,28 @@ def _cast(scope: Scope, x: Expr) -> Expr:
     return Expr(f"({x.text}).to({kind})", x.axes, x.bound)
 
 
+def _narrowed(scope: Scope, x: Expr) -> Expr:
+    """Through a type that may be too small, or without a sign, and usually back."""
+    rng = scope.rng
+    bits = rng.choice((8, 16, 32))
+    sign = "u" if bits == 32 else rng.choice(("", "u"))
+    most = 1 << (33 if bits == 32 else bits)  # a negative number becomes a large one
+    text = f"({x.text}).to(tl.{sign}int{bits})"
+    kind = rng.random()
+    if kind < 0.2:
+        text = f"({text} + {rng.randint(1, 9)})"
+    elif kind < 0.3:
+        text = f"({text} - {rng.randint(1, 9)})"
+    elif kind < 0.4:
+        text = f"({text} // {rng.choice((2, 3, 4, 8))})"
+    elif kind < 0.5:
+        text = f"({text} % {rng.choice((2, 3, 4, 8))})"
+    elif kind < 0.55:
+        text = f"tl.minimum({text}, {rng.randint(3, 40)})"
+    wide = "tl.int64" if bits == 32 else "tl.int32"
+    return Expr(f"{text}.to({wide})" if rng.random() < 0.85 else text, x.axes, most)
+
+
 def _helped(scope: Scope, x: Expr) -> Expr:
     """Through a helper function of the file."""
     name = scope.rng.choice(list(HELPERS))
@@ -277,6 +299,7 @@ OPERATIONS = {
     "gather": (1, _gathered),
     "hint": (0.7, _hinted),
     "cast": (1, _cast),
+    "narrow": (0.7, _narrowed),
     "help": (1.5, _helped),
     "negate": (0.5, lambda s, x: Expr(f"(-{x.text})", x.axes, x.bound)),
 }

@@ -198,7 +198,10 @@ def _arithmetic(function: Callable[..., np.ndarray]) -> Callable[[Any, Any], Til
             dtype = int64
         if dtype.kind == "b":
             dtype = int32
-        return Tile(function(left, right), dtype)
+        result = function(left, right)
+        # Small integers wrap round; signed ones of 32 bits and more are taken as wide enough.
+        small = dtype.kind in "iu" and (dtype.bits < 32 or (dtype.kind == "u" and dtype.bits < 64))
+        return Tile(dtype.wrap(result) if small else result, dtype)
 
     return apply
 
@@ -289,7 +292,7 @@ def _install_operators() -> None:
         setattr(Tile, f"__r{name}__", lambda a, b, f=function: f(b, a) if is_number(b) else NotImplemented)
     for name, function in COMPARE.items():
         setattr(Tile, f"__{name}__", lambda a, b, f=function: f(a, b))
-    Tile.__neg__ = lambda a: Tile(-_integers(a), a.dtype)  # type: ignore[attr-defined]
+    Tile.__neg__ = lambda a: BINARY["sub"](0, a)  # type: ignore[attr-defined]
     Tile.__pos__ = lambda a: a  # type: ignore[attr-defined]
     Tile.__invert__ = lambda a: Tile(~a.data, a.dtype)  # type: ignore[attr-defined]
 
