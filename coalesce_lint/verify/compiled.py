@@ -54,7 +54,11 @@ class SiteCost:
 
 @dataclass
 class Prediction:
-    """Everything the oracle says about one launch, or ``error``."""
+    """Everything the oracle says about one launch, or ``error``.
+
+    ``place`` (file and line) and ``missing`` (names of arguments) say more of an error. ``taken`` are the
+    arguments that the launch did not give and that came from the kernel's own configurations and defaults.
+    """
 
     request: Request
     triton: str = ""
@@ -63,6 +67,9 @@ class Prediction:
     sites: list[SiteCost] = field(default_factory=list)
     operations: list[dict[str, Any]] = field(default_factory=list)
     error: str | None = None
+    place: tuple[str, int] | None = None
+    missing: list[str] = field(default_factory=list)
+    taken: dict[str, Any] = field(default_factory=dict)
 
     def total(self, kind: str) -> tuple[float, float]:
         """Sectors and requests over the grid of all accesses of a kind ("load", "store", "atomic")."""
@@ -100,11 +107,12 @@ def predict(
     """Sectors and requests of each access of each launch. An entry whose kernel fails has ``error`` set."""
     compiled = compile_kernels(requests, python, timeout)
     tasks, owners = [], []
-    answers = [Prediction(r, error=c.get("error")) for r, c in zip(requests, compiled, strict=True)]
+    answers = [failed(r, c) for r, c in zip(requests, compiled, strict=True)]
     for answer, found in zip(answers, compiled, strict=True):
         if answer.error is None:
             answer.triton, answer.counted_in = found["triton"], found["counted_in"]
             answer.num_warps, answer.operations = found["num_warps"], found["operations"]
+            answer.taken = found["taken"]
             operations, warps = answer.operations, answer.num_warps
             tasks.append({**answer.request.as_dict(), "operations": operations, "num_warps_compiled": warps})
             owners.append(answer)
@@ -119,6 +127,17 @@ def predict(
         answer.error = found.get("error")
         answer.sites = [site_cost(s, answer.num_warps) for s in found.get("sites", [])]
     return answers
+
+
+def failed(request: Request, answer: dict[str, Any]) -> Prediction:
+    """The prediction of a launch so far: what went wrong when it was compiled, if anything did."""
+    place = answer.get("place")
+    return Prediction(
+        request,
+        error=answer.get("error"),
+        place=(place[0], place[1]) if place else None,
+        missing=answer.get("missing", []),
+    )
 
 
 def site_cost(found: dict[str, Any], num_warps: int) -> SiteCost:

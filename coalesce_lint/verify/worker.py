@@ -33,7 +33,7 @@ def main(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> None
         try:
             answers.append(answer(task))
         except Exception as error:
-            answers.append({"error": describe(error), "traceback": traceback.format_exc()})
+            answers.append({"error": describe(error), "traceback": traceback.format_exc(), **details(error)})
         # Rewritten after each task, so that what was done before a crash or a timeout is not lost.
         Path(sys.argv[2]).write_text(json.dumps(answers))
     sys.stdout.flush()
@@ -42,10 +42,18 @@ def main(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> None
 
 
 def describe(error: BaseException) -> str:
-    """One line about an exception, its cause included."""
+    """One line about an exception, its cause included; those with fields of their own say all in words."""
+    if details(error):
+        return str(error)
     text = f"{type(error).__name__}: {error}".strip().replace("\n", " ")
     cause = error.__cause__
     return text if cause is None else f"{text} (from {type(cause).__name__}: {cause})".replace("\n", " ")
+
+
+def details(error: BaseException) -> dict[str, Any]:
+    """What an exception says in fields: ``place`` (file and line) and ``missing`` (names of arguments)."""
+    found = {"place": getattr(error, "place", None), "missing": getattr(error, "names", None)}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def run(
