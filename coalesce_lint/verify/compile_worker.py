@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import linecache
 import os
 import re
@@ -19,7 +20,7 @@ import tempfile
 from typing import Any
 
 from coalesce_lint.hardware.linear_layout import LinearLayout
-from coalesce_lint.verify import worker
+from coalesce_lint.verify import memory, stage, worker
 from coalesce_lint.verify.failures import compiling
 from coalesce_lint.verify.sass import LINES_PER_OPERATION, Instruction, apply_sass, assign, tag_ptx
 from coalesce_lint.verify.subject import bind, fake_pointer, load_kernel, unwrap
@@ -218,7 +219,12 @@ class Compiler:
     def __call__(self, task: dict[str, Any]) -> dict[str, Any]:
         self.driver.set_active(StandInDriver(self.target("cuda", task["arch"], 32)))
         kernel = self.kernel(task["path"], task["kernel"], task.get("line"))
-        values, options, taken = bind(kernel, task, fake_pointer)
+        if "launch" in task:
+            launch, taken = task["launch"], None
+            values = memory.values(launch, functools.partial(memory.made_up_base, launch))
+            options = dict(launch["options"])
+        else:
+            values, options, taken = bind(kernel, task, fake_pointer)
         function, _, _ = unwrap(kernel)
         if isinstance(function.device_caches if hasattr(function, "device_caches") else None, dict):
             function.device_caches.clear()
@@ -271,4 +277,4 @@ def encoding_order(encoding: str) -> tuple[int, ...] | None:
 
 if __name__ == "__main__":
     with contextlib.suppress(KeyboardInterrupt):
-        worker.main(Compiler)
+        stage.serve(Compiler) if sys.argv[1:] == ["--serve"] else worker.main(Compiler)

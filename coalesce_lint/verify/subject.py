@@ -8,6 +8,7 @@ import os
 import sys
 from typing import Any
 
+from coalesce_lint.verify import closure
 from coalesce_lint.verify.request import TORCH_TYPES, base_address, parse_pointer
 
 
@@ -26,8 +27,10 @@ def load_kernel(path: str, name: str, line: int | None = None) -> Any:
     """The object called ``name`` in the file; ``name`` may be dotted (a kernel within a class).
 
     A kernel that is bound to another name, or lies in a class, is found by its own name and its line. Raises
-    LookupError where the file has it under no name.
+    LookupError where the file has it under no name. A path may also be that of a closure (``closure.py``).
     """
+    if path.endswith(closure.SUFFIX):
+        return closure.load(path)
     module = load_module(path)
     found: Any = module
     for part in name.split("."):
