@@ -115,6 +115,39 @@ class Site:
 
 
 @dataclass
+class LaunchAxis:
+    """What a launch passes for the stride of one tile axis.
+
+    ``stride`` is in elements, as a number or in the words of the host code; None where it is open.
+    """
+
+    axis: int
+    argument: str
+    stride: str | None
+    why: str = ""
+
+
+@dataclass
+class UnderLaunch:
+    """The verdict on an access under one launch, ``basis`` "proved" or "assumed" by the policy."""
+
+    place: Place
+    pattern: str
+    basis: str
+    axes: list[LaunchAxis]
+    function: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "path": self.place.path,
+            "line": self.place.line,
+            "pattern": self.pattern,
+            "basis": self.basis,
+            "axes": [{"axis": a.axis, "argument": a.argument, "stride": a.stride} for a in self.axes],
+        }
+
+
+@dataclass
 class Access:
     """One load, store, atomic, block-pointer or descriptor operation with its verdict."""
 
@@ -137,7 +170,7 @@ class Access:
     reused: bool = False  #: True where the address does not change in the innermost loop around the access
     scalar_owner: str | None = None  #: the scalar that owns the unit stride, where there is one
     extents: tuple[int | None, ...] = ()  #: the axes' extents in lanes where they are numbers
-    launches: list[Any] = field(default_factory=list)
+    launches: list[UnderLaunch] = field(default_factory=list)
     cost: Cost | None = None
     compiled: Any = None  #: what the compiler made of it (``verify.sidebyside.Compiled``), where it was asked
     box: Box | None = None
@@ -177,7 +210,7 @@ class Access:
                 {"function": c.function, "path": c.place.path, "line": c.place.line, "column": c.place.column}
                 for c in self.call_chain
             ],
-            "launches": self.launches,
+            "launches": [u.as_dict() for u in self.launches],
             "cost": self.cost.as_dict() if self.cost else None,
             **({"compiled": self.compiled.as_dict()} if self.compiled else {}),
         }
@@ -236,6 +269,7 @@ class Kernel:
     hints: list[Hint] = field(default_factory=list)
     #: ``model.KernelModel``: what the compiler makes of it under assumed launches. Never serialized.
     model: Any = field(default=None, repr=False, compare=False)
+    launches: list[Any] = field(default_factory=list, repr=False)  #: ``launches.records.Launch``
 
     def as_dict(self) -> dict[str, Any]:
         return {
