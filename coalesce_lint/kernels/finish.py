@@ -194,12 +194,12 @@ class Finisher:
         module = self.it.sources.get(place.path)
         if module is None or not place.end_line:
             return ""
-        lines = [x.encode() for x in module.lines[place.line - 1 : place.end_line]]
+        lines = module.lines[place.line - 1 : place.end_line]
         if not lines:
             return ""
-        lines[-1] = lines[-1][: place.end_column]  # columns count bytes, as Python's ast does
+        lines[-1] = lines[-1][: place.end_column]
         lines[0] = lines[0][place.column :]
-        return " ".join(" ".join(x.decode(errors="replace").strip() for x in lines).split())
+        return " ".join(" ".join(x.strip() for x in lines).split())
 
 
 def _shape_reason(offset: Poly) -> Why:
