@@ -120,7 +120,8 @@ def _one_kernel(
             from coalesce_lint.twin import add_costs
 
             add_costs(kernel, fn, resolver, pins)
-        kernel.model = KernelModel(kernel, functools.partial(assumed_launches, fn, kernel, assumptions))
+        launches = functools.partial(assumed_launches, fn, kernel, assumptions)
+        kernel.model = KernelModel(kernel, launches, assumptions.min_waste)
         if it.dead_sites:
             reached.finishers.append((kernel, finisher))
     except cst.ParserSyntaxError as e:
