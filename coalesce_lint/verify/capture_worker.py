@@ -50,7 +50,11 @@ class Watcher:
 
         def flagged(tuner: Any, *args: Any, **kwargs: Any) -> Any:
             if os.environ.get("TRITON_INTERPRET") == "1":
-                return [1.0, 1.0, 1.0]  # without a GPU no configuration is better than another: the first is used
+                return [
+                    1.0,
+                    1.0,
+                    1.0,
+                ]  # without a GPU no configuration is better than another: the first is used
             watcher.trial += 1
             try:
                 return bench(tuner, *args, **kwargs)
@@ -78,7 +82,9 @@ class Watcher:
         try:
             launch = self.launch(kernel, args, kwargs, grid)
         except Exception as error:
-            self.note(f"a launch of {closure.python_function(kernel).__name__} is not kept: {describe(error)}")
+            self.note(
+                f"a launch of {closure.python_function(kernel).__name__} is not kept: {describe(error)}"
+            )
             record["left"] = 0
             return
         if launch is None or launch["key"] in record["keys"]:
@@ -129,7 +135,9 @@ class Watcher:
             "arguments": specs,
             "grid": sizes,
             "options": {k: v for k, v in options.items() if isinstance(v, (int, str)) and k != "warmup"},
-            "key": repr((id(kernel), [shallow(s) for s in specs.values()], sizes, sorted(options.items(), key=str))),
+            "key": repr(
+                (id(kernel), [shallow(s) for s in specs.values()], sizes, sorted(options.items(), key=str))
+            ),
             "bytes": sum(t.untyped_storage().nbytes() for t in tensors),
             "host": frame,
             "tensors": tensors,
@@ -145,7 +153,9 @@ class Watcher:
             record["closure"] = name
             (self.folder / name).write_text(json.dumps(record["carried"]))
         launch["closure"] = record["closure"]
-        total = sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in launch["tensors"]}.values())
+        total = sum(
+            {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in launch["tensors"]}.values()
+        )
         if total > self.limit_bytes:
             raise MemoryError(f"its tensors take {total / 1e9:.1f} GB, more than --memory allows")
         storages: dict[int, int] = {}
@@ -279,7 +289,9 @@ class OnCpu:
             return "cpu" if isinstance(value, str) and value.split(":")[0] == "cuda" else value
 
         class Mode(TorchFunctionMode):
-            def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            def __torch_function__(
+                self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+            ) -> Any:
                 kwargs = dict(kwargs or {})
                 name = getattr(function, "__name__", "")
                 if name == "cuda":
@@ -371,7 +383,12 @@ def user_place(error: BaseException) -> list[Any] | None:
     import sysconfig
 
     libraries = tuple(
-        p for p in (sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"], os.path.dirname(__file__))
+        p
+        for p in (
+            sysconfig.get_paths()["stdlib"],
+            sysconfig.get_paths()["purelib"],
+            os.path.dirname(__file__),
+        )
     )
     found = None
     for frame in traceback.extract_tb(error.__traceback__):

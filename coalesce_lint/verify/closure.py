@@ -238,7 +238,9 @@ def _restore(closure: dict[str, Any], spec: dict[str, Any], made: dict[int, Any]
             return tl.constexpr(found) if spec.get("constexpr") else found
         case "pickle":
             return pickle.loads(base64.b64decode(spec["data"]))
-    raise ClosureError(f"the global {spec.get('name')} is a {spec.get('type')}, which cannot be carried along")
+    raise ClosureError(
+        f"the global {spec.get('name')} is a {spec.get('type')}, which cannot be carried along"
+    )
 
 
 def triton_dtype(name: str) -> Any:

@@ -13,9 +13,8 @@ from typing import Any
 from coalesce_lint.verify import worker
 from coalesce_lint.verify.request import Request
 
-#: Seconds that starting Python, torch and Triton may take on a busy machine, and seconds for each launch.
+#: Seconds that starting Python, torch and Triton may take on a busy machine.
 START_SECONDS = 120.0
-LAUNCH_SECONDS = 60.0
 
 
 @dataclass
@@ -95,7 +94,7 @@ def compile_kernels(
     return worker.run(
         "coalesce_lint.verify.compile_worker",
         tasks,
-        timeout or START_SECONDS + LAUNCH_SECONDS * len(tasks),
+        timeout or START_SECONDS + sum(r.seconds for r in requests),
         python,
         {"TRITON_ALWAYS_COMPILE": "1", "TRITON_INTERPRET": "0", "TRITON_DEFAULT_FP_FUSION": "1"},
     )
@@ -119,7 +118,7 @@ def predict(
     traced = worker.run(
         "coalesce_lint.verify.trace",
         tasks,
-        timeout or START_SECONDS + LAUNCH_SECONDS * len(tasks),
+        timeout or START_SECONDS + sum(t["seconds"] for t in tasks),
         python,
         {"TRITON_INTERPRET": "1"},
     )

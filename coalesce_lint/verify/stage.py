@@ -77,7 +77,9 @@ class Stage:
         deadline = time.monotonic() + timeout + (START_SECONDS if self.serial == 1 else 0)
         while not answer.exists():
             if self.process.poll() is not None and not answer.exists():
-                raise StageError(f"{self.name} ended with {exit_text(self.process.returncode)}: {self.tail()}")
+                raise StageError(
+                    f"{self.name} ended with {exit_text(self.process.returncode)}: {self.tail()}"
+                )
             if time.monotonic() > deadline:
                 self.close()
                 raise StageError(f"{self.name} took longer than {timeout:g} s")
@@ -139,7 +141,11 @@ def serve(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> Non
             try:
                 answer = answer_task(request["task"])
             except Exception as error:
-                answer = {"error": describe(error), "kind": type(error).__name__, "traceback": traceback.format_exc()}
+                answer = {
+                    "error": describe(error),
+                    "kind": type(error).__name__,
+                    "traceback": traceback.format_exc(),
+                }
         target = Path(request["answer"])
         temporary = target.with_suffix(".new")
         temporary.write_text(json.dumps(answer))

@@ -62,14 +62,18 @@ def _value(name: str, text: str) -> Any:
     if tensor and (_SHORT.get(tensor.group(1), tensor.group(1)) in TORCH_TYPES):
         return _tensor(name, *tensor.groups())
     if tensor:
-        raise SynthesisError(f"--arg {name}: '{tensor.group(1)}' names no element type; known are {', '.join(TORCH_TYPES)}")
+        raise SynthesisError(
+            f"--arg {name}: '{tensor.group(1)}' names no element type; known are {', '.join(TORCH_TYPES)}"
+        )
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise SynthesisError(f"--arg {name}: '{text}' is neither a number, True, False, None, a name nor a tensor such as fp32[128,64]")
+    raise SynthesisError(
+        f"--arg {name}: '{text}' is neither a number, True, False, None, a name nor a tensor such as fp32[128,64]"
+    )
 
 
 def _numbers(name: str, text: str) -> list[int]:
@@ -83,7 +87,9 @@ def _tensor(name: str, kind: str, sizes: str, rest: str) -> dict[str, Any]:
     tensor = TensorArgument(_SHORT.get(kind, kind), _numbers(name, sizes))
     options = re.findall(r"(\w+)=(\([^)]*\)|\[[^\]]*\]|\w+)", rest)
     if re.sub(r"(\w+)=(\([^)]*\)|\[[^\]]*\]|\w+)", "", rest).strip(" ,;:"):
-        raise SynthesisError(f"--arg {name}: '{rest.strip()}' is not read; known are strides=(..), offset=N, below=N")
+        raise SynthesisError(
+            f"--arg {name}: '{rest.strip()}' is not read; known are strides=(..), offset=N, below=N"
+        )
     for option, value in options:
         numbers = _numbers(name, value)
         if option == "strides":
@@ -96,7 +102,9 @@ def _tensor(name: str, kind: str, sizes: str, rest: str) -> dict[str, Any]:
             else:
                 tensor.highest = numbers[0]
         else:
-            raise SynthesisError(f"--arg {name}: '{option}' is not known; known are strides=(..), offset=N, below=N")
+            raise SynthesisError(
+                f"--arg {name}: '{option}' is not known; known are strides=(..), offset=N, below=N"
+            )
     return tensor.as_dict()
 
 
@@ -178,7 +186,9 @@ def launch(task: dict[str, Any]) -> None:
     known = set(inner.arg_names)
     unknown = [n for n in values if n not in known]
     if unknown:
-        raise SynthesisError(f"--arg {unknown[0]}: {name} has no such parameter; it has {', '.join(inner.arg_names)}")
+        raise SynthesisError(
+            f"--arg {unknown[0]}: {name} has no such parameter; it has {', '.join(inner.arg_names)}"
+        )
     text = task["grid"] or "1"
     options = {"num_warps": task["num_warps"]} if task["num_warps"] else {}
     kernel[lambda merged: grid_of(text, {**merged, **values})](**values, **options)

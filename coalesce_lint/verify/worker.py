@@ -5,13 +5,15 @@ Tasks go in and answers come out as JSON files, for the user's file may print wh
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,8 @@ def main(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> None
         return
     for task in tasks:
         try:
-            answers.append(answer(task))
+            with limited(task.get("seconds")):
+                answers.append(answer(task))
         except Exception as error:
             answers.append({"error": describe(error), "traceback": traceback.format_exc(), **details(error)})
         # Rewritten after each task, so that what was done before a crash or a timeout is not lost.
@@ -39,6 +42,25 @@ def main(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> None
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # Triton's bindings complain at length about leaked objects at a normal exit.
+
+
+@contextlib.contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """Raises TimeoutError in what runs longer than ``seconds``, so that the tasks behind it get their turn."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"timed out after {seconds:g} s")
+
+    if not seconds or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def describe(error: BaseException) -> str:

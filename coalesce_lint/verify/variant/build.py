@@ -233,7 +233,9 @@ class Builder:
             edits.before.setdefault(spans.of(accumulator.loop)[:2], []).append(f"{name} = {start}")
             for update in accumulator.updates:
                 delta = self.text(owner, update.delta.times(number))
-                edits.after.setdefault(spans.of(update.statement)[:2], []).append(f"{name} = {name} + {delta}")
+                edits.after.setdefault(spans.of(update.statement)[:2], []).append(
+                    f"{name} = {name} + {delta}"
+                )
         if owner is scope:
             return self.names[key]
         return self.name_of(scope, Leaf(owner, self.names[key], None, None))
@@ -261,9 +263,7 @@ class Builder:
         pointers: set[tuple[Scope, ast.Call]] = set()
         for site, target in chosen:
             self.permutation = target.permutation
-            self.runtime = any(
-                self.stride_is_runtime(s.value) for s, t in chosen if t is target
-            )
+            self.runtime = any(self.stride_is_runtime(s.value) for s, t in chosen if t is target)
             value = site.value
             if isinstance(value, Broken):
                 raise Refusal(value.reason)
@@ -325,7 +325,9 @@ class Builder:
     def block_pointer(self, value: BlockPointer) -> None:
         """Maps the base and the strides of a block pointer where it is made."""
         node, scope = value.node, value.scope
-        given = dict(zip(("base", "shape", "strides", "offsets", "block_shape", "order"), node.args, strict=False))
+        given = dict(
+            zip(("base", "shape", "strides", "offsets", "block_shape", "order"), node.args, strict=False)
+        )
         given.update({k.arg: k.value for k in node.keywords if k.arg})
         spans, edits = self.spans(scope), self.edit(scope)
         if not isinstance(value.base, Form) or not isinstance(given.get("strides"), (ast.Tuple, ast.List)):

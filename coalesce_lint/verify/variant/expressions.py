@@ -247,7 +247,9 @@ def attribute(follower: Follower, scope: Scope, node: ast.Attribute, base: ast.e
             return global_value(scope, dotted)
         if known is not None and known["kind"] == "function":
             return Plain(("function", known["id"]))
-        return Plain(f"tl.{name}") if dotted.startswith(("tl.", "triton.language.")) else Plain(("name", dotted))
+        return (
+            Plain(f"tl.{name}") if dotted.startswith(("tl.", "triton.language.")) else Plain(("name", dotted))
+        )
     if name == "value":  # of a constexpr
         return owner
     if name == "T" and isinstance(owner, Form):
@@ -267,11 +269,17 @@ def call(follower: Follower, scope: Scope, node: ast.Call) -> Any:
     named = {k.arg: value(follower, scope, k.value) for k in node.keywords}
     if isinstance(function, Plain) and isinstance(function.value, tuple) and function.value[0] == "function":
         return helper(follower, scope, node, function.value[1], arguments, named)
-    if isinstance(function, Plain) and isinstance(function.value, tuple) and not is_language(scope, node.func):
+    if (
+        isinstance(function, Plain)
+        and isinstance(function.value, tuple)
+        and not is_language(scope, node.func)
+    ):
         name = ""  # a function of the same name that is not Triton's
     if owner is not None:
         arguments = [owner, *arguments]
-    nodes = ([node.func.value] if owner is not None and isinstance(node.func, ast.Attribute) else []) + node.args
+    nodes = (
+        [node.func.value] if owner is not None and isinstance(node.func, ast.Attribute) else []
+    ) + node.args
     if name in MEMORY and (arguments or "pointer" in named):
         pointer = arguments[0] if arguments else named["pointer"]
         at = nodes[0] if arguments else next(k.value for k in node.keywords if k.arg == "pointer")
@@ -313,7 +321,9 @@ def helper(
     return follower.call_helper(scope, node, function, bound)
 
 
-def builtin(scope: Scope, node: ast.Call, name: str, arguments: list[Any], named: dict[str | None, Any]) -> Any:
+def builtin(
+    scope: Scope, node: ast.Call, name: str, arguments: list[Any], named: dict[str | None, Any]
+) -> Any:
     """Functions of triton.language that matter to addresses; any other call is a leaf."""
     first = arguments[0] if arguments else named.get("input", named.get("x"))
     if name == "make_block_ptr":
@@ -337,7 +347,11 @@ def builtin(scope: Scope, node: ast.Call, name: str, arguments: list[Any], named
         return opaque(scope, node, None)
     single = len(first.terms) == 1 and not first.const.value and first.root is None
     if name in HINTS:
-        return opaque(scope, node, rank(first)) if single and next(iter(first.terms.values())).value == 1 else first
+        return (
+            opaque(scope, node, rank(first))
+            if single and next(iter(first.terms.values())).value == 1
+            else first
+        )
     if first.is_number and name != "to":
         return opaque(scope, node, None)
     if name in ("to", "cast") and first.root is None:

@@ -76,7 +76,9 @@ class Follower:
         if kind == "tuple":
             # Elements have no name of their own that could be rendered, numbers do not need one.
             values = [self.argument(Leaf(leaf.scope, None, None, 0), v, constexpr) for v in spec["values"]]
-            return Several([v if isinstance(v, (Plain, Form)) and no_root(v) else Form.of(leaf) for v in values])
+            return Several(
+                [v if isinstance(v, (Plain, Form)) and no_root(v) else Form.of(leaf) for v in values]
+            )
         return Form.of(leaf)
 
     # statements

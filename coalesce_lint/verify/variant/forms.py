@@ -93,7 +93,9 @@ class Form:
 
     def times(self, number: Number) -> Form:
         return Form(
-            {i: n * number for i, n in self.terms.items() if (n * number).value}, self.const * number, self.root
+            {i: n * number for i, n in self.terms.items() if (n * number).value},
+            self.const * number,
+            self.root,
         )
 
     def through(self, view: str, keeps_scalars: bool = True) -> Form:

@@ -82,7 +82,10 @@ class _Writer(cst.CSTTransformer):
         span = self.span(original)
         if span in self.edits.calls and isinstance(updated, cst.Call):
             name, extra = self.edits.calls[span]
-            arguments = [*updated.args, *cst.ensure_type(cst.parse_expression(keywords(extra)), cst.Call).args]
+            arguments = [
+                *updated.args,
+                *cst.ensure_type(cst.parse_expression(keywords(extra)), cst.Call).args,
+            ]
             updated = updated.with_changes(func=cst.Name(name), args=without_comma(arguments))
         if span in self.edits.replaced:
             updated = cst.parse_expression(self.edits.replaced[span])
