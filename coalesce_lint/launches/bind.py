@@ -48,9 +48,12 @@ def bind(raw: RawLaunch, kernel: ast.FunctionDef, questions: Questions, bound: B
         early = [(v, "a bound argument") for v in bound.args]
     keywords.update(raw.keywords)
     arguments = [*early, *raw.args]
-    spread = _positional(arguments, [n for n in plain if n not in keywords], questions)
     configs = autotuned(kernel)
     defaults = _defaults(kernel)
+    wanted = [n for n in plain if n not in keywords]
+    while wanted and (wanted[-1] in configs or (wanted[-1] in defaults and len(wanted) > len(arguments))):
+        wanted.pop()
+    spread = _positional(arguments, wanted, questions)
     out: dict[str, Passed] = {}
     for k, name in enumerate(plain):
         if spread is not None and k < len(spread):
@@ -88,14 +91,10 @@ def _positional(args: list[Argument], plain: list[str], questions: Questions) ->
     lengths = {id(s): _length(s[0].value, questions) for s in stars if isinstance(s[0], Star)}
     open_ones = [s for s in stars if lengths[id(s)] is None]
     if len(open_ones) > 1:
-        # strides of several tensors: alike where nothing says otherwise
-        left = len(plain) - (len(args) - len(open_ones))
-        if left % len(open_ones) or not all(isinstance(s[0], Star) for s in open_ones):
+        by_name = _lengths_by_name(args, plain, lengths)
+        if by_name is None:
             return None
-        if not all(isinstance(s[0], Star) and isinstance(s[0].value, StridesOf) for s in open_ones):
-            return None
-        for s in open_ones:
-            lengths[id(s)] = left // len(open_ones)
+        lengths.update(by_name)
     elif open_ones:
         fixed = sum(lengths[id(a)] or 0 if isinstance(a[0], Star) else 1 for a in args if a not in open_ones)
         lengths[id(open_ones[0])] = max(len(plain) - fixed, 0)
@@ -108,12 +107,47 @@ def _positional(args: list[Argument], plain: list[str], questions: Questions) ->
     return out
 
 
+def _lengths_by_name(
+    args: list[Argument], plain: list[str], lengths: Mapping[int, int | None]
+) -> dict[int, int] | None:
+    """The lengths of starred strides from the names of the parameters that they fall on.
+
+    ``q_batch_stride, q_row_stride, k_batch_stride`` and ``stride_qb, stride_qm, stride_kb`` are two strides of
+    q and one of k. None where that does not use up the parameters.
+    """
+    at, out = 0, {}
+    for a in args:
+        if not isinstance(a[0], Star):
+            at += 1
+            continue
+        known = lengths[id(a)]
+        if known is None:
+            if at >= len(plain) or "stride" not in plain[at]:
+                return None
+            family = _family(plain[at])
+            known = 0
+            while at + known < len(plain) and _family(plain[at + known]) == family:
+                known += 1
+            out[id(a)] = known
+        at += known
+    return out if at == len(plain) else None
+
+
+def _family(name: str) -> str:
+    """The part of a stride's name that names its tensor."""
+    if name.endswith("_stride"):
+        return name.rsplit("_", 2)[0]
+    return name[:-1] if "stride" in name else name
+
+
 def _length(value: Value, questions: Questions) -> int | None:
     if isinstance(value, (StridesOf, ShapeOf)):
         return questions.rank(value.tensor)
     if isinstance(value, Items):
         lengths = [_length(i.value, questions) if isinstance(i, Star) else 1 for i in value.items]
         return None if None in lengths else sum(n or 0 for n in lengths)
+    if isinstance(value, Choice):
+        return next((n for o in value.options if (n := _length(o, questions)) is not None), None)
     return None
 
 
@@ -135,6 +169,10 @@ def _elements(value: Value, text: str, count: int) -> list[Argument]:
             else:
                 out.append((item, f"{text}[{k}]"))
         return out
+    if isinstance(value, Choice):
+        columns = [_elements(o, text, count) for o in value.options]
+        if all(len(c) == count for c in columns):
+            return [(Choice(tuple(v for v, _ in parts)), parts[0][1]) for parts in zip(*columns, strict=True)]
     return [(Unknown("a starred value"), f"*{text}")] * count
 
 

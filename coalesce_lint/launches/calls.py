@@ -281,7 +281,19 @@ def joined_returns(ev: Evaluator, values: list[tuple[Value, Known]]) -> Value:
             return Items(tuple(
                 joined_returns(ev, [(c[n], k) for c, k in columns]) for n in range(count)
             ))  # fmt: skip
+    if all(isinstance(v, Table) for v, _ in values):
+        return _joined_tables(ev, [(v, k) for v, k in values if isinstance(v, Table)])
     return ev.choice(tuple(v for v, _ in values))
+
+
+def _joined_tables(ev: Evaluator, tables: list[tuple[Table, Known]]) -> Value:
+    """A dict after branches: keys that only one of them sets may be missing."""
+    keys = dict.fromkeys(k for t, _ in tables for k in t.items)
+    items = {}
+    for key in keys:
+        found = [(t.items[key], known) for t, known in tables if key in t.items]
+        items[key] = found[0][0] if len(set(map(id, (v for v, _ in found)))) == 1 else joined_returns(ev, found)
+    return Table(items, all(t.complete for t, _ in tables))
 
 
 def _common(before: Known, after: list[Known]) -> Known:

@@ -409,6 +409,17 @@ class Evaluator:
             held = self.state.names.get(dotted(base)) if dotted(base) else None
             if isinstance(held, Table) and isinstance(key, ast.Constant) and isinstance(key.value, str):
                 self.state.names[dotted(base)] = Table({**held.items, key.value: value}, held.complete)
+            elif isinstance(held, (Items, Each, ShapeOf, StridesOf, Choice, Table)):
+                self.state.names[dotted(base)] = self._replaced(held, integer(self.expr(key)), value)
+
+    def _replaced(self, held: Value, k: int | None, value: Value) -> Value:
+        """A list in which one element was assigned."""
+        spread = self.elements(held, None)
+        if spread is None or k is None or not -len(spread) <= k < len(spread):
+            return Unknown("a list that is changed")
+        changed = list(spread)
+        changed[k] = value
+        return Items(tuple(changed))
 
     def forget(self, path: str) -> None:
         """``path`` is assigned anew: what was known of its attributes is gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +41,17 @@ def may_launch(data: bytes) -> bool:
 
 def build(texts: Iterable[tuple[str, str]], roots: Sequence[Path], innermost: bool) -> LaunchIndex:
     """The index of the launches in ``texts`` (path, source text). Never raises on what they hold."""
-    tree = HostTree(roots)
+    # syntax trees are many objects without cycles; the collector would walk all of them over and over
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _build(texts, HostTree(roots), innermost)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _build(texts: Iterable[tuple[str, str]], tree: HostTree, innermost: bool) -> LaunchIndex:
     index = LaunchIndex()
     modules = [m for path, text in texts if LAUNCH.search(text) and (m := tree.add(path, text)) is not None]
     for module in modules:

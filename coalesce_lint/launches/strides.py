@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from coalesce_lint.launches import views
 from coalesce_lint.launches.values import NOTHING, Facts, Known, Tensor
 
 #: Views of views and joins of joins are followed so far.
 DEEPEST = 24
+#: The stride of a dimension of size 1 is never used.
+FREE = "a dimension of size 1"
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ class Questions:
         if depth > DEEPEST:
             return Stride(why="not followed further")
         rank = self.rank(tensor)
+        if rank is None and k >= 0 and tensor.parent is not None and self.innermost:
+            return self._of_guessed_rank(tensor, k, depth)
         last = views.normal(k, rank) == -1
         for dim, why in self.facts(tensor).unit.items():
             if dim == k or views.normal(dim, rank) == views.normal(k, rank):
@@ -156,14 +160,35 @@ class Questions:
             return Stride(True, "assumed", f"the highest dimension that is asked for, {why}", 1)
         return Stride(False, "assumed", f"not the highest dimension that is asked for, {why}")
 
+    def _of_guessed_rank(self, tensor: Tensor, k: int, depth: int) -> Stride:
+        """The stride of a view with as many dimensions as the highest that is asked for."""
+        highest = max(self.asked.get(tensor.number, k), k)
+        known = self.facts(tensor).with_(rank=highest + 1)
+        guess = Questions({**self.known, tensor.number: known}, self.asked, True)
+        found = guess.stride(tensor, k, depth + 1)
+        return replace(found, basis="assumed") if found.basis else found
+
+    def _asking(self, tensor: Tensor, like: Tensor) -> Questions:
+        """The same, with what is known of the dimensions of ``like`` said of ``tensor``, too."""
+        known, asked = self.known, self.asked
+        rank = self.facts(like).rank
+        if rank is not None and self.rank(tensor) is None:
+            known = {**known, tensor.number: self.facts(tensor).with_(rank=rank)}
+        highest = asked.get(like.number)
+        if highest is not None and asked.get(tensor.number, -1) < highest:
+            asked = {**asked, tensor.number: highest}
+        return Questions(known, asked, self.innermost)
+
     def _joined(self, tensor: Tensor, k: int, depth: int) -> Stride:
-        found = [self.under(known).stride(t, k, depth + 1) for t, known in tensor.arms]
-        return agreed(found)
+        arms = [(t, self._asking(t, tensor).under(known)) for t, known in tensor.arms]
+        return agreed([questions.stride(t, k, depth + 1) for t, questions in arms])
 
     def _of_view(self, tensor: Tensor, k: int, rank: int | None, depth: int) -> Stride:
         assert tensor.parent is not None
         view = tensor.view or ("same",)
         source = views.source_of(view, k, rank, self.rank(tensor.parent))
+        if source is None and view[0] == "reform" and self.innermost:
+            return Stride(False, "assumed", f"an outer dimension of {tensor.text}")
         if source is None and (k == -1 or views.normal(k, rank) == -1) and self.innermost:
             if view[0] in ("items", "reform", "grow"):
                 return Stride(why=f"{tensor.text}: which dimension is its last is not known")
@@ -173,8 +198,9 @@ class Questions:
             value = source[1]
             return Stride(value == 1, "proved", tensor.text, value)
         if source[0] == "free":
-            return Stride(why="a dimension of size 1")
-        inner = self.stride(tensor.parent, source[1], depth + 1)
+            return Stride(why=FREE)
+        asking = self._asking(tensor.parent, tensor) if view[0] == "same" else self
+        inner = asking.stride(tensor.parent, source[1], depth + 1)
         if source[0] == "step" and inner.one is not None:
             return Stride(False, inner.basis, f"a step of {source[2]}", source[2] if inner.one else None)
         if view[0] == "reform" and inner.one is not True:
@@ -184,6 +210,7 @@ class Questions:
 
 def agreed(found: list[Stride]) -> Stride:
     """What holds where any of ``found`` may be the stride."""
+    found = [s for s in found if s.why != FREE] or found
     ones = {s.one for s in found}
     if len(ones) != 1 or None in ones:
         return next((s for s in found if s.one is None), Stride(why="1 in one branch, not in another"))

@@ -186,7 +186,7 @@ def turned(ev: Evaluator, t: Tensor, text: str, line: int) -> Value:
 
 
 def _t(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, line: int) -> Value:
-    return turned(ev, t, text, line)
+    return _view(ev, t, ("swap", -2, -1), text, line, rank=2)
 
 
 def _permuted(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, line: int) -> Value:
@@ -204,6 +204,12 @@ def _reshaped(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, lin
         return _view(ev, t, ("same",), text, line)  # view(dtype)
     shape = kw.get("shape", kw.get("size"))
     return _view(ev, t, ("reform",), text, line, rank_of_shape(ev, (shape,) if shape is not None else args))
+
+
+def _shaped_like(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, line: int) -> Value:
+    other = args[0] if args else None
+    rank = ev.questions().rank(other) if isinstance(other, Tensor) else None
+    return _view(ev, t, ("reform",), text, line, rank)
 
 
 def _flattened(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, line: int) -> Value:
@@ -286,8 +292,8 @@ _VIEW_METHODS: dict[str, _Handler] = {
     "permute": _permuted,
     "view": _reshaped,
     "reshape": _reshaped,
-    "view_as": lambda ev, t, a, k, text, line: _view(ev, t, ("reform",), text, line),
-    "reshape_as": lambda ev, t, a, k, text, line: _view(ev, t, ("reform",), text, line),
+    "view_as": _shaped_like,
+    "reshape_as": _shaped_like,
     "unflatten": lambda ev, t, a, k, text, line: _view(ev, t, ("reform",), text, line),
     "ravel": _flattened,
     "flatten": _flattened,
