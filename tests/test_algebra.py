@@ -87,6 +87,8 @@ class Maker:
                 return number(k), lambda at: k
             leaf = self.rng.choice(self.leaves)
             return of_atom(leaf), lambda at: at[leaf]
+        if kind == "nested":
+            return self.nested()
         p, f = self.make(depth - 1)
         q, g = self.divisor() if kind in ("div", "mod") else self.make(self.rng.randrange(depth))
         mode = self.rng.choice(("floor", "trunc"))
@@ -108,6 +110,22 @@ class Maker:
             return self.algebra.choose(cond, None, p, q), lambda at: f(at) if holds(at) else g(at)
         op, function = self.rng.choice((("min", min), ("max", max)))
         return self.algebra.extreme(op, p, q), lambda at: function(f(at), g(at))
+
+    def nested(self):
+        """A quotient of a quotient and something more, and one whose factors can be cancelled."""
+        rng = self.rng
+        leaf, other = rng.sample(self.leaves, 2)
+        k, b, c = rng.choice((-3, -1, 1, 2)), rng.randrange(-4, 5), rng.randrange(2, 7)
+        a, mode = rng.randrange(2, 7), rng.choice(("floor", "trunc"))
+        if rng.random() < 0.5:
+            inner = self.algebra.div(of_atom(leaf).scale(k), number(a), mode)
+            return self.algebra.div(inner + number(b), number(c), mode), lambda at: quotient(
+                quotient(k * at[leaf], a, mode) + b, c, mode
+            )
+        top = of_atom(leaf).scale(a * abs(k)) + of_atom(other)
+        return self.algebra.div(top, number(a * c), mode), lambda at: quotient(
+            a * abs(k) * at[leaf] + at[other], a * c, mode
+        )
 
     def split(self) -> Poly:
         """Quotients and remainders of a lane, put together as kernels do."""
@@ -139,7 +157,7 @@ class Maker:
         return self.algebra.less(p, q), lambda at: f(at) < g(at)
 
 
-KINDS = ("sum", "sum", "sum", "product", "div", "div", "mod", "less", "equal", "choose", "extreme")
+KINDS = ("sum", "sum", "sum", "product", "div", "div", "nested", "mod", "less", "equal", "choose", "extreme")
 
 
 @pytest.mark.parametrize("batch", range(6))
