@@ -114,6 +114,23 @@ class Site:
     related: list[tuple[Place, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Summand:
+    """One product in an offset.
+
+    ``number`` times the runtime ``parameters``, the ``constexprs`` and indices. ``axes`` are the tile axes that
+    it depends on, ``kinds`` what the indices are made of ("lane", "pid", "loop", "loaded", "other"), ``inner``
+    the parameters inside them (``pid // n``).
+    """
+
+    number: int
+    parameters: tuple[str, ...]
+    constexprs: tuple[str, ...]
+    axes: frozenset[int]
+    kinds: frozenset[str]
+    inner: frozenset[str]
+
+
 @dataclass
 class LaunchAxis:
     """What a launch passes for the stride of one tile axis.
@@ -171,6 +188,7 @@ class Access:
     scalar_owner: str | None = None  #: the scalar that owns the unit stride, where there is one
     extents: tuple[int | None, ...] = ()  #: the axes' extents in lanes where they are numbers
     launches: list[UnderLaunch] = field(default_factory=list)
+    summands: tuple[Summand, ...] = ()
     cost: Cost | None = None
     compiled: Any = None  #: what the compiler made of it (``verify.sidebyside.Compiled``), where it was asked
     box: Box | None = None
@@ -239,7 +257,7 @@ def _lazy(name: str) -> property:
 
 
 #: Texts that cost more than the verdict itself and that most runs never show.
-_LAZY = ("offset", "lane_term", "axes", "source")
+_LAZY = ("offset", "lane_term", "axes", "source", "summands")
 for _name in _LAZY:
     setattr(Access, _name, _lazy(_name))
 
@@ -270,6 +288,7 @@ class Kernel:
     #: ``model.KernelModel``: what the compiler makes of it under assumed launches. Never serialized.
     model: Any = field(default=None, repr=False, compare=False)
     launches: list[Any] = field(default_factory=list, repr=False)  #: ``launches.records.Launch``
+    sizes: frozenset[str] = frozenset()  #: runtime parameters that are bounds, or parts of products of sizes
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -115,6 +115,7 @@ def _one_kernel(
         finisher = Finisher(it)
         kernel.accesses = list(finisher.accesses())
         kernel.hints = list(finisher.hints())
+        kernel.sizes = finisher.sizes()
         reached.places.update(_at(a) for a in kernel.accesses)
         if pins is not None:
             from coalesce_lint.twin import add_costs
