@@ -114,6 +114,56 @@ class Site:
     related: list[tuple[Place, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Summand:
+    """One product in an offset.
+
+    ``number`` times the runtime ``parameters``, the ``constexprs`` and indices. ``axes`` are the tile axes that
+    it depends on, ``kinds`` what the indices are made of ("lane", "pid", "loop", "loaded", "other"), ``inner``
+    the parameters inside them (``pid // n``).
+    """
+
+    number: int
+    parameters: tuple[str, ...]
+    constexprs: tuple[str, ...]
+    axes: frozenset[int]
+    kinds: frozenset[str]
+    inner: frozenset[str]
+
+
+@dataclass
+class LaunchAxis:
+    """What a launch passes for the stride of one tile axis.
+
+    ``stride`` is in elements, as a number or in the words of the host code; None where it is open.
+    """
+
+    axis: int
+    argument: str
+    stride: str | None
+    why: str = ""
+
+
+@dataclass
+class UnderLaunch:
+    """The verdict on an access under one launch, ``basis`` "proved" or "assumed" by the policy."""
+
+    place: Place
+    pattern: str
+    basis: str
+    axes: list[LaunchAxis]
+    function: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "path": self.place.path,
+            "line": self.place.line,
+            "pattern": self.pattern,
+            "basis": self.basis,
+            "axes": [{"axis": a.axis, "argument": a.argument, "stride": a.stride} for a in self.axes],
+        }
+
+
 @dataclass
 class Access:
     """One load, store, atomic, block-pointer or descriptor operation with its verdict."""
@@ -137,7 +187,8 @@ class Access:
     reused: bool = False  #: True where the address does not change in the innermost loop around the access
     scalar_owner: str | None = None  #: the scalar that owns the unit stride, where there is one
     extents: tuple[int | None, ...] = ()  #: the axes' extents in lanes where they are numbers
-    launches: list[Any] = field(default_factory=list)
+    launches: list[UnderLaunch] = field(default_factory=list)
+    summands: tuple[Summand, ...] = ()
     cost: Cost | None = None
     compiled: Any = None  #: what the compiler made of it (``verify.sidebyside.Compiled``), where it was asked
     box: Box | None = None
@@ -177,7 +228,7 @@ class Access:
                 {"function": c.function, "path": c.place.path, "line": c.place.line, "column": c.place.column}
                 for c in self.call_chain
             ],
-            "launches": self.launches,
+            "launches": [u.as_dict() for u in self.launches],
             "cost": self.cost.as_dict() if self.cost else None,
             **({"compiled": self.compiled.as_dict()} if self.compiled else {}),
         }
@@ -206,7 +257,7 @@ def _lazy(name: str) -> property:
 
 
 #: Texts that cost more than the verdict itself and that most runs never show.
-_LAZY = ("offset", "lane_term", "axes", "source")
+_LAZY = ("offset", "lane_term", "axes", "source", "summands")
 for _name in _LAZY:
     setattr(Access, _name, _lazy(_name))
 
@@ -236,6 +287,8 @@ class Kernel:
     hints: list[Hint] = field(default_factory=list)
     #: ``model.KernelModel``: what the compiler makes of it under assumed launches. Never serialized.
     model: Any = field(default=None, repr=False, compare=False)
+    launches: list[Any] = field(default_factory=list, repr=False)  #: ``launches.records.Launch``
+    sizes: frozenset[str] = frozenset()  #: runtime parameters that are bounds, or parts of products of sizes
 
     def as_dict(self) -> dict[str, Any]:
         return {

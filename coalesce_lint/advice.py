@@ -11,8 +11,10 @@ import re
 from collections.abc import Callable, Iterator
 
 from coalesce_lint.access import Access, Kernel
+from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.lanes import WARP, positions
 from coalesce_lint.siblings import interleaved
+from coalesce_lint.waste import waste_of
 
 USUAL_EXTENT = 64
 USUAL_TURNS = 64
@@ -42,6 +44,22 @@ def strided_accesses(kernel: Kernel, wanted: Callable[[Access], bool]) -> Iterat
     heaviest = max(_sectors(a) for a in kernel.accesses)
     for access in strided:
         if _lanes(access, unknown=WARP) >= WARP and _sectors(access) * 8 > heaviest and not _dense(access):
+            yield access
+
+
+def worth_telling(kernel: Kernel) -> Iterator[Access]:
+    """The accesses with a unit stride, or a stride argument that may be 1, that carry weight in ``kernel``:
+    by the same measure as strided ones, as if every lane cost a sector."""
+    candidates = [
+        a
+        for a in kernel.accesses
+        if a.pattern in ("contiguous", "parametric") and _lanes(a, unknown=WARP) >= WARP
+    ]
+    if not candidates or kernel.model is None:
+        return
+    heaviest = max(_sectors(a) for a in kernel.accesses)
+    for access in candidates:
+        if _sectors(access) * SECTOR_ELEMENTS * 8 > heaviest:
             yield access
 
 
@@ -80,13 +98,21 @@ def _sectors(access: Access) -> float:
     return float(lanes * USUAL_TURNS ** max(access.loop_depth - stays, 0))
 
 
-def strided_message(access: Access) -> str:
-    """The access, its axis, its multiplier and the way out, on one line."""
+def strided_finding(rule: Rule, access: Access, kernel: Kernel) -> Iterator[Finding]:
+    """The finding on a strided access: its axis, its multiplier, what it costs and the way out.
+
+    Its severity follows the bytes beyond L1; none where they are below the ``min-waste`` of the settings.
+    """
+    found = waste_of(access, kernel)
+    if found is not None and found.traffic < kernel.model.min_waste:
+        return
     owner = f" and {_owner(access)} walks the unit stride" if access.scalar_owner else ""
-    return (
+    costs = f" ({found.words})" if found is not None else ""
+    message = (
         f"{operation(access)} of {access.pointer} is strided: lanes along axis {access.lane_axis} "
-        f"step by {access.lane_stride} elements{owner}; {way_out(access)}"
+        f"step by {access.lane_stride} elements{owner}{costs}; {way_out(access)}"
     )
+    yield rule.finding(access, message, severity=found.severity if found is not None else rule.severity)
 
 
 def operation(access: Access) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Extents of tiles that nothing says: in kernels with tiles of several axes, and in those without.
 TILE, ROW = 64, 1024
 #: Configurations of an autotuner that are looked at; the rest differ in stages, mostly.
-MOST_CONFIGS = 8
+MOST_CONFIGS = 4
 _FLAG = re.compile(
     r"(?i)^(is|has|use|with|enable|do|need|apply|return|save|store|load|output)_|(^|_)(flag|mode)s?$"
 )
@@ -47,6 +47,7 @@ class Assumptions:
     triton: str | None = None  #: one of ``pins.PROFILES``; None: the oldest
     arch: int = 90
     num_warps: int = 4
+    min_waste: float = 1.0
 
     @classmethod
     def of(cls, settings: Settings) -> Assumptions:
@@ -57,6 +58,7 @@ class Assumptions:
             innermost=settings.assume_contiguous == "innermost",
             triton=settings.triton or installed_profile(),
             arch=int(digits) if digits else 90,
+            min_waste=settings.min_waste,
         )
 
     def type_of(self, parameter: str) -> str:
@@ -90,6 +92,7 @@ def assumed_launch(
         profile=profile_of(assumptions.triton),
         arch=assumptions.arch,
         num_warps=config.num_warps if config is not None else assumptions.num_warps,
+        sketch=True,
     )
     roots = {name for a in kernel.accesses for name in a.pointer.split("|")}
     conditions = {a.condition.split(" ")[0] for a in kernel.accesses if a.condition}

@@ -191,7 +191,14 @@ def _settings(paths: Sequence[str], config: Path | None, isolated: bool) -> Sett
     help="The Triton version whose layouts are meant. [default: the installed one, else 3.6]",
 )
 @click.option("--arch", metavar="sm90", help="The GPU architecture that is meant.")
-def explain(targets: tuple[str, ...], form: str, **options: Any) -> int:
+@click.option(
+    "--compiled",
+    is_flag=True,
+    help="Also compile each kernel for the pinned launch, and set what the compiler made of an access beside "
+    "what the model says. THIS IMPORTS THE KERNEL'S FILE (in a subprocess); nothing else here runs what it "
+    "reads. Needs torch and triton (pip install 'coalesce-lint[verify]'), and no GPU.",
+)
+def explain(targets: tuple[str, ...], form: str, compiled: bool, **options: Any) -> int:
     """Show every access of kernels, not only findings.
 
     For each access: its source, its offset in elements, the part that varies by lane with its multiplier,
@@ -220,7 +227,12 @@ def explain(targets: tuple[str, ...], form: str, **options: Any) -> int:
         pins: Pins = make_pins(**options)
     except PinError as error:
         _fail(str(error))
-    kernels, errors = run.explain_targets(targets, pins)
+    if compiled:
+        from coalesce_lint.verify.explain import obstacle
+
+        if reason := obstacle(pins):
+            _fail(f"--compiled {reason}")
+    kernels, errors = run.explain_targets(targets, pins, compiled)
     if form == "json":
         _print(_formats("json").render_kernels(kernels, errors))
     else:

@@ -115,12 +115,14 @@ def _one_kernel(
         finisher = Finisher(it)
         kernel.accesses = list(finisher.accesses())
         kernel.hints = list(finisher.hints())
+        kernel.sizes = finisher.sizes()
         reached.places.update(_at(a) for a in kernel.accesses)
         if pins is not None:
             from coalesce_lint.twin import add_costs
 
             add_costs(kernel, fn, resolver, pins)
-        kernel.model = KernelModel(kernel, functools.partial(assumed_launches, fn, kernel, assumptions))
+        launches = functools.partial(assumed_launches, fn, kernel, assumptions)
+        kernel.model = KernelModel(kernel, launches, assumptions.min_waste)
         if it.dead_sites:
             reached.finishers.append((kernel, finisher))
     except cst.ParserSyntaxError as e:

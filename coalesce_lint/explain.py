@@ -12,8 +12,14 @@ from coalesce_lint.check import analyze, describe
 from coalesce_lint.pins import Pins
 
 
-def explain_targets(targets: Sequence[str], pins: Pins) -> tuple[list[Kernel], list[FileError]]:
-    """The kernels of ``PATH`` and ``PATH::KERNEL`` targets in order, and what could not be read or found."""
+def explain_targets(
+    targets: Sequence[str], pins: Pins, compiled: bool = False
+) -> tuple[list[Kernel], list[FileError]]:
+    """The kernels of ``PATH`` and ``PATH::KERNEL`` targets in order, and what could not be read or found.
+
+    With ``compiled`` each kernel is compiled, too, which imports its file in a subprocess; without it nothing
+    that is read is ever run.
+    """
     kernels: list[Kernel] = []
     errors: list[FileError] = []
     texts: list[str] = []
@@ -23,14 +29,30 @@ def explain_targets(targets: Sequence[str], pins: Pins) -> tuple[list[Kernel], l
         broken = False
         for item in ["-"] if path == "-" else files.walk([path]):
             report = _explain_file(item, pins, texts, given=item == path)
-            found += [k for k in report.kernels if not wanted or k.name == wanted]
+            chosen = [k for k in report.kernels if not wanted or k.name == wanted]
             errors += report.errors
+            if compiled and chosen:
+                errors += _compile(report.path, chosen, pins)
+            found += chosen
             broken = broken or bool(report.errors)
         if wanted and not found and not broken:
             errors.append(FileError(path, 0, f"no kernel is named '{wanted}'"))
         kernels += found
     errors += _unused_pins(pins, texts)
     return kernels, errors
+
+
+def _compile(path: str, kernels: list[Kernel], pins: Pins) -> list[FileError]:
+    """Sets ``compiled`` of the accesses of a file's kernels; a kernel that is not compiled is an error."""
+    from coalesce_lint.verify.explain import add_compiled
+
+    if path == "<stdin>":
+        return [FileError(path, 0, "--compiled imports a kernel's file, and standard input is none")]
+
+    def read(more: Pins) -> list[Kernel]:
+        return _explain_file(path, more, [], given=True).kernels
+
+    return add_compiled(path, kernels, pins, read)
 
 
 def _explain_file(item: str | files.Problem, pins: Pins, texts: list[str], given: bool) -> FileReport:

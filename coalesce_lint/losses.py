@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from coalesce_lint.access import Access
+from coalesce_lint.access import Access, Cost, Kernel
 from coalesce_lint.hardware.graph import walk
-from coalesce_lint.hardware.launch import VECTOR_BYTES, WARP_LANES
+from coalesce_lint.hardware.launch import SECTOR_BYTES, VECTOR_BYTES, WARP_LANES
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.model import LaunchModel
 
 #: What a culprit is called in messages, by operation.
 _NAMES = {
-    "mod": "a wrap with %",
+    "mod": "a wrap by %",
     "div": "a division",
     "reshape": "a reshape",
     "xor": "^",
@@ -42,6 +42,10 @@ class Culprit:
     name: str
     argument: str | None = None
 
+    @property
+    def words(self) -> str:
+        return f"{self.name} {self.argument}" if self.argument else self.name
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -62,6 +66,8 @@ def loss_of(model: LaunchModel, access: Access) -> Loss | None:
     axis = _unit_axis(access)
     op = model.proved(access) if axis is not None else None
     if axis is None or op is None or axis >= len(op.shape) or op.shape[axis] == 1:
+        return None
+    if op.elements < WARP_LANES or _undecided(access):
         return None
     run = op.pointer.contiguity[axis]
     share = max(op.elements // (WARP_LANES * model.launch.num_warps), 1)
@@ -84,11 +90,65 @@ def loss_of(model: LaunchModel, access: Access) -> Loss | None:
     return None
 
 
+def surest_loss(access: Access, kernel: Kernel) -> Loss | None:
+    """What an access loses under every launch that is assumed for its kernel."""
+    first: Loss | None = None
+    for model in kernel.model.launches:
+        loss = loss_of(model, access)
+        if loss is None:
+            return None
+        first = first or loss
+    return first
+
+
+def short_runs(access: Access, kernel: Kernel) -> bool:
+    """Whether the runs of neighbours along the lanes are shorter than a sector under every launch."""
+    noted = [int(n[4:]) for n in access.notes if n.startswith("run=") and n[4:].isdecimal()]
+    for model in kernel.model.launches:
+        op = model.proved(access)
+        if op is None or op.elements < WARP_LANES or access.lane_axis is None:
+            return False
+        if min([op.shape[access.lane_axis], *noted]) * op.element_bytes >= SECTOR_BYTES:
+            return False
+    return True
+
+
+def conditional_wrap(access: Access, kernel: Kernel) -> tuple[str, Cost | None] | None:
+    """The argument by which the lanes' index is wrapped so that the run is lost where it is no multiple of
+    16, and the cost then; None where there is none."""
+    model = kernel.model.launches[0]
+    if _unit_axis(access) is None or access.site is None:
+        return None
+    names = sorted({a.name for a in _moduli(access.site.address) if not a.constexpr})
+    if not names:
+        return None
+    odd = kernel.model.odd(model, tuple(names))
+    loss = loss_of(odd, access)
+    if loss is None or loss.kind != "contiguity" or not loss.elsewhere:
+        return None
+    return " and ".join(names), odd.cost(access)
+
+
+def _moduli(address: Node) -> Iterator[Any]:
+    """The arguments that stand behind a ``%`` in an expression."""
+    for node in walk([address]):
+        if node.op == "mod":
+            yield from arguments_of(node.args[1])
+
+
 def _unit_axis(access: Access) -> int | None:
     """The axis that has stride 1 or -1, a lone stride argument taken as 1 included."""
     if access.pattern == "contiguous" and access.lane_stride in ("1", "-1"):
         return access.lane_axis
     return access.lane_axis if access.pattern == "parametric" else None
+
+
+def _undecided(access: Access) -> bool:
+    """Whether a choice at compile time that no value decides stands in the address or the mask: the compiler
+    sees one side only, and which is not known."""
+    site = access.site
+    roots = [n for n in (site.address, site.mask) if n is not None] if site is not None else []
+    return any(n.op == "phi" and n.args[0] is not None and n.args[0].static for n in walk(roots))
 
 
 def _vectors_possible(model: LaunchModel, access: Access, axis: int, best: int) -> bool:
@@ -133,7 +193,8 @@ def _culprit_at(model: LaunchModel, node: Node, axis: int) -> Culprit | tuple[No
             if op == "sub" and operand is node.args[1]:
                 return Culprit(op, "a descending index")
             if op == "mul" and _run(model, operand, k) > 1:
-                return Culprit(op, "a multiplication", other.attr.name if other.op == "param" else None)
+                factor = other.attr.name if other.op == "param" else None
+                return Culprit(op, "a multiplication by" if factor else "a multiplication", factor)
             return operand, k
         return Culprit(op, "a sum of two parts that both move with the lanes") if moving else (None, None)
     if op in ("load", "data", "opaque", "sort", "scan"):
@@ -188,6 +249,11 @@ def odd_pitch(access: Access, best: int) -> str | None:
         if axis.axis != access.lane_axis and text.isdecimal() and int(text) % best and axis.extent != "1":
             return text
     return None
+
+
+def odd_start(access: Access, best: int) -> int | None:
+    """The number that is added to every offset where it is no multiple of ``best`` elements."""
+    return access.start if access.start % best else None
 
 
 def arguments_of(node: Node | None) -> Iterator[Any]:

@@ -7,7 +7,7 @@ address, which is cheap, and few are counted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
@@ -129,10 +129,21 @@ class KernelModel:
 
     kernel: Kernel
     make_launches: Callable[[], list[Launch]]
+    _odd: dict[tuple[int, tuple[str, ...]], LaunchModel] = field(default_factory=dict, init=False)
+    min_waste: float = 1.0  #: strided accesses with less traffic than so many times what is needed are kept
 
     @cached_property
     def launches(self) -> list[LaunchModel]:
         return [LaunchModel(self.kernel, launch) for launch in self.make_launches()]
+
+    def odd(self, model: LaunchModel, names: tuple[str, ...]) -> LaunchModel:
+        """One of the launches with the arguments ``names`` not divisible by 16."""
+        key = (id(model), names)
+        if key not in self._odd:
+            values = {n: v + 1 for n in names if isinstance(v := model.launch.values.get(n), int)}
+            launch = replace(model.launch, values={**model.launch.values, **values})
+            self._odd[key] = LaunchModel(self.kernel, launch)
+        return self._odd[key]
 
     def costs(self, access: Access) -> list[Cost]:
         """The costs of an access that are known, one a launch."""

@@ -83,7 +83,7 @@ Measured on one NVIDIA H200 with hardware counters, Triton 3.6.0, unless said ot
 from collections.abc import Iterable
 
 from coalesce_lint.access import Kernel
-from coalesce_lint.advice import strided_accesses, strided_message
+from coalesce_lint.advice import strided_accesses, strided_finding
 from coalesce_lint.findings import Finding, Rule
 
 
@@ -94,4 +94,4 @@ class StridedLoad(Rule):
 
     def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
         for access in strided_accesses(kernel, lambda a: not a.is_write and not a.is_atomic):
-            yield self.finding(access, strided_message(access))
+            yield from strided_finding(self, access, kernel)

@@ -66,7 +66,7 @@ Measured on one NVIDIA H200 with hardware counters, Triton 3.6.0.
 from collections.abc import Iterable
 
 from coalesce_lint.access import Kernel
-from coalesce_lint.advice import strided_accesses, strided_message
+from coalesce_lint.advice import strided_accesses, strided_finding
 from coalesce_lint.findings import Finding, Rule
 
 
@@ -77,4 +77,4 @@ class StridedStore(Rule):
 
     def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
         for access in strided_accesses(kernel, lambda a: a.is_write):
-            yield self.finding(access, strided_message(access))
+            yield from strided_finding(self, access, kernel)

@@ -57,7 +57,7 @@ inferred from this, not measured.
 from collections.abc import Iterable
 
 from coalesce_lint.access import Kernel
-from coalesce_lint.advice import strided_accesses, strided_message
+from coalesce_lint.advice import strided_accesses, strided_finding
 from coalesce_lint.findings import Finding, Rule
 
 
@@ -68,4 +68,4 @@ class StridedAtomic(Rule):
 
     def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
         for access in strided_accesses(kernel, lambda a: a.is_atomic):
-            yield self.finding(access, strided_message(access))
+            yield from strided_finding(self, access, kernel)

@@ -121,7 +121,8 @@ def test_pipelined_copies_and_tensor_core_layouts(edge: dict[str, Prediction], n
 
 
 def test_what_fails_says_why(edge: dict[str, Prediction]) -> None:
-    assert "argument y_ptr has no value" in str(edge["incomplete"].error)
+    assert "arguments y_ptr, n, s, BLOCK have no value" in str(edge["incomplete"].error)
+    assert edge["incomplete"].missing == ["y_ptr", "n", "s", "BLOCK"]
     assert "no_such_kernel" in str(edge["missing"].error)
 
 

@@ -14,7 +14,7 @@ from coalesce_lint.hardware.graph import walk
 from coalesce_lint.hardware.launch import SECTOR_BYTES, Launch
 from coalesce_lint.hardware.layout import MemoryOp, vector_elements
 from coalesce_lint.hardware.operations import address_of, operands, root_pointer
-from coalesce_lint.hardware.programs import Program, program_weights
+from coalesce_lint.hardware.programs import Program, program_weights, programs_of
 from coalesce_lint.hardware.reasons import limited_by
 from coalesce_lint.hardware.sectors import Count, count_scalar, count_tile, merged, request_elements
 from coalesce_lint.index.nodes import Node
@@ -25,8 +25,8 @@ PROGRAMS = 24
 ELEMENTS = 400_000
 GRID_ELEMENTS = 50_000
 _SHIFT = SECTOR_BYTES.bit_length() - 1
-#: Programs of a launch whose grid is not given.
-SOME_PROGRAMS: tuple[Program, ...] = ((0, 0, 0), (1, 0, 0), (2, 1, 0), (3, 2, 1))
+#: Those of a launch that is a sketch: not the first, where masks and wraps show least.
+SKETCH_PROGRAMS: tuple[Program, ...] = ((1, 0, 0), (2, 1, 1))
 #: Iterations of loops, taken in turn by the programs looked at.
 ITERATIONS = (0, 1, 2, 3)
 
@@ -67,9 +67,7 @@ class Counter:
     def programs(self) -> list[tuple[Program, float]]:
         """The programs to look at, fewer for large tiles."""
         limit = max(3, min(PROGRAMS, ELEMENTS // max(self.op.elements, 1)))
-        if self.launch.grid is None:
-            return [(p, 1.0) for p in SOME_PROGRAMS[:limit]]
-        return program_weights(self.launch.grid, limit)
+        return programs_of(self.launch.grid, limit)
 
     def cost(self) -> Cost | None:
         total = Count()
@@ -91,6 +89,8 @@ class Counter:
         """
         if not self.loops:
             return [({}, 1.0)]
+        if self.launch.sketch:
+            return [({key: 1 for key in self.loops}, 1.0)]
         trips = {key: self._trips(node, program) for key, node in self.loops.items()}
         longest = max(t or 0 for t in trips.values())
         last = 1 / longest if longest > 1 and self.op.mask is not None else 0.0

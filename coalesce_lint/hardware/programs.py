@@ -9,6 +9,8 @@ import random
 from functools import cache
 
 Program = tuple[int, int, int]
+#: Programs of a launch whose grid is not given.
+SOME_PROGRAMS: tuple[Program, ...] = ((0, 0, 0), (1, 0, 0), (2, 1, 0), (3, 2, 1))
 
 
 @cache
@@ -33,3 +35,8 @@ def program_weights(grid: tuple[int, ...], limit: int) -> list[tuple[Program, fl
             others.add(program)
     rest = (total - len(corners)) / max(len(others), 1)
     return [(c, 1.0) for c in corners] + [(o, rest) for o in sorted(others)]
+
+
+def programs_of(grid: tuple[int, ...] | None, limit: int) -> list[tuple[Program, float]]:
+    """The programs to look at: of a grid as ``program_weights`` says, without one a few that are likely."""
+    return [(p, 1.0) for p in SOME_PROGRAMS[:limit]] if grid is None else program_weights(grid, limit)

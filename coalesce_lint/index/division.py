@@ -23,8 +23,8 @@ class Division(Atoms):
         k = c.constant
         if k == 1:
             return x
-        if k == -1:
-            return -x
+        if c.terms and all(v < 0 for v in c.terms.values()):
+            return self.div(-x, -c, mode)  # both modes divide the same quotient
         if k == 0:
             return of_atom(self.leaf("opaque", ("division by zero", x), reason=Reason.DIVISION_BY_ZERO.why))
         n = x.constant

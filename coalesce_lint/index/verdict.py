@@ -289,7 +289,7 @@ def _finish(context: Context, v: Verdict) -> Verdict:
         notes.append("reversed")
     if s.turned:
         notes.append("piecewise")
-    if s.rows or any(t.kind == "gather" for k, t in v.strides.items() if k != v.lane_axis):
+    if s.rows or any(t.kind == "gather" or t.rows for k, t in v.strides.items() if k != v.lane_axis):
         notes.append("rows=gather")
     shift = (v.offset.terms.get((), 0) if v.offset is not None else 0) or 0
     if v.pattern == "contiguous" and shift % 4:

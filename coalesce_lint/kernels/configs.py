@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from coalesce_lint.kernels.source import Function, Module, dotted
+from coalesce_lint.kernels.jit import dotted
+from coalesce_lint.kernels.source import Function, Module
 
 #: Configurations read of one kernel, and steps of evaluation spent on it; real lists are far shorter.
 MOST = 256

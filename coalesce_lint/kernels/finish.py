@@ -17,6 +17,7 @@ from coalesce_lint.kernels.hints import HintReader
 from coalesce_lint.kernels.interpret import Interpreter
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.roots import Roots
+from coalesce_lint.kernels.summands import summands_of
 from coalesce_lint.kernels.usage import Usage
 from coalesce_lint.reasons import Reason, Why
 
@@ -53,6 +54,11 @@ class Finisher:
         """The kernel's hints to the compiler, each with its verdict."""
         reader = HintReader(self.n, self.resolve, self.render, self._divisors)
         return reader.hints(self.it.build.nodes)
+
+    def sizes(self) -> frozenset[str]:
+        """The runtime parameters of the kernel that are sizes."""
+        params = {n.attr for n in self.it.build.nodes if n.op == "param" and not n.attr.constexpr}
+        return frozenset(p.name for p in params if self.usage.is_size(p))
 
     # -- one access ------------------------------------------------------------------------------------------
 
@@ -163,6 +169,7 @@ class Finisher:
             extents=tuple(p.constant for p in shape),
             base_id=self._bases.setdefault(symbolic, len(self._bases)),
             start=offset.terms.get((), 0),
+            summands=lambda: summands_of(self.n.algebra, offset),  # type: ignore[arg-type]
             box=boxes.box_of(self.n, self.resolve, self.render, site, self._divisors),
             site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
         )
@@ -194,12 +201,12 @@ class Finisher:
         module = self.it.sources.get(place.path)
         if module is None or not place.end_line:
             return ""
-        lines = [x.encode() for x in module.lines[place.line - 1 : place.end_line]]
+        lines = module.lines[place.line - 1 : place.end_line]
         if not lines:
             return ""
-        lines[-1] = lines[-1][: place.end_column]  # columns count bytes, as Python's ast does
+        lines[-1] = lines[-1][: place.end_column]
         lines[0] = lines[0][place.column :]
-        return " ".join(" ".join(x.decode(errors="replace").strip() for x in lines).split())
+        return " ".join(" ".join(x.strip() for x in lines).split())
 
 
 def _shape_reason(offset: Poly) -> Why:

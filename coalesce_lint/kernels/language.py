@@ -11,8 +11,8 @@ from coalesce_lint.access import Place
 from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels import arithmetic, builtin_functions, descriptors, memory, reductions, shaping
 from coalesce_lint.kernels.build import int_value
+from coalesce_lint.kernels.jit import LANGUAGE_NAMES
 from coalesce_lint.kernels.reading import Meaning, Reading
-from coalesce_lint.kernels.source import LANGUAGE_NAMES
 from coalesce_lint.kernels.values import Arguments, Bound, Desc, DType, Ref, Value
 from coalesce_lint.kernels.words import words
 from coalesce_lint.reasons import Reason

@@ -8,8 +8,9 @@ import libcst as cst
 
 from coalesce_lint.index.nodes import Node, Param, const
 from coalesce_lint.kernels.builtin_functions import BUILTINS
+from coalesce_lint.kernels.jit import LANGUAGE_NAMES
 from coalesce_lint.kernels.reading import Reading
-from coalesce_lint.kernels.source import LANGUAGE_NAMES, Module
+from coalesce_lint.kernels.source import Module
 from coalesce_lint.kernels.values import Fn, Ref, Tup, Value
 
 _AST_BINARY = {

@@ -13,14 +13,8 @@ from typing import Any
 
 import libcst as cst
 
-from coalesce_lint.kernels.words import words
-
-#: Packages whose ``.jit`` is not Triton's.
-_OTHER_JITS = words(
-    "numba nb jax torch tf cuda njit ti warp wp taichi cute cutlass flydsl flyc tilelang mlir pallas"
-)
-#: Names by which code calls the language without an import that says so.
-LANGUAGE_NAMES = frozenset(("tl", "ttgl", "gl", "tlx", "tle"))
+from coalesce_lint.kernels.jit import Decorator, Names, is_jit, is_jit_call
+from coalesce_lint.kernels.places import Span, places_of
 
 
 @dataclass
@@ -68,26 +62,9 @@ class Function:
         return body
 
     @cached_property
-    def places(self) -> dict[int, tuple[int, int, int, int]]:
-        """Line, column, end line and end column of each call and loop, by ``id`` of its libcst node.
-
-        Both trees list the calls in the order of their closing parentheses and the loops in the order of
-        their heads, so the k-th of one is the k-th of the other; libcst's own position pass costs more than
-        parsing.
-        """
-        nodes = [n for stmt in self.node.body for n in ast.walk(stmt)]
-        calls = [n for n in nodes if isinstance(n, ast.Call)]
-        calls.sort(key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0))
-        loops = [n for n in nodes if isinstance(n, (ast.For, ast.While))]
-        loops.sort(key=lambda n: (n.lineno, n.col_offset))
-        found_calls, found_loops = _calls_and_loops(self.tree.body)
-        if len(found_calls) != len(calls) or len(found_loops) != len(loops):
-            return {}
-        pairs: list[tuple[Any, Any]] = [
-            *zip(found_calls, calls, strict=True),
-            *zip(found_loops, loops, strict=True),
-        ]
-        return {id(c): (a.lineno, a.col_offset, a.end_lineno, a.end_col_offset) for c, a in pairs}
+    def places(self) -> dict[int, Span]:
+        """The span of each call and loop, by ``id`` of its libcst node."""
+        return places_of(self.node, self.tree, self.module.lines)
 
 
 @dataclass(eq=False)
@@ -121,54 +98,71 @@ def read_module(text: str, path: str) -> Module:
 
 def _collect(tree: ast.Module, module: Module) -> None:
     functions: list[ast.FunctionDef] = []
-    wrapped: dict[str, str] = {}
+    calls: list[ast.Call] = []
+    changed: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for a in node.names:
-                module.imports[a.asname or a.name.split(".")[0]] = (
-                    a.name if a.asname else a.name.split(".")[0]
-                )
-        elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            for a in node.names:
-                module.imports[a.asname or a.name] = (
-                    f"{base}.{a.name}" if not base.endswith(".") else base + a.name
-                )
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            module.imports.update(_imported(node))
         elif isinstance(node, ast.FunctionDef):
             functions.append(node)
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             module.launched.add(node.value.id)
-        elif isinstance(node, ast.Call) and _is_jit_call(node, module):
-            for arg in node.args:
-                if isinstance(arg, ast.Name):
-                    wrapped[arg.id] = arg.id
+        elif isinstance(node, ast.Call):
+            calls.append(node)
+        elif isinstance(node, ast.Global):
+            changed.update(node.names)
     for stmt in tree.body:
         _constant(stmt, module)
         if isinstance(stmt, (ast.If, ast.Try)):
             for inner in [*stmt.body, *stmt.orelse]:
                 _constant(inner, module)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Global):
-            for name in node.names:
-                module.constants.pop(name, None)  # some function changes it
+    for name in changed:
+        module.constants.pop(name, None)  # some function changes it
+    names = Names(module.imports, module.constants)
+    wrapped = _wrapped(calls, names)
     hidden = _hidden_names(functions)
-    for node in functions:
-        decorators = [_Decorator(d) for d in node.decorator_list]
-        jit = next((d for d in decorators if _is_jit(d, node, module)), None)
-        static = any(d.dotted.endswith("constexpr_function") for d in decorators)
-        if jit is None and not static and node.name not in wrapped:
+    for fdef in functions:
+        decorators = [Decorator(d) for d in fdef.decorator_list]
+        jit = next((d for d in decorators if is_jit(d, fdef, names)), None)
+        static = any(names.full(d.dotted).endswith("constexpr_function") for d in decorators)
+        if jit is None and not static and fdef.name not in wrapped:
             continue
         fn = Function(
-            node.name,
+            fdef.name,
             module,
-            node,
-            _parameters(node.args),
+            fdef,
+            _parameters(fdef.args),
             jit.unspecialized if jit else (),
             static,
-            hidden.get(node, frozenset()),
+            hidden.get(fdef, frozenset()),
         )
-        module.functions[node.name] = fn
+        module.functions[fdef.name] = fn
         module.all_functions.append(fn)
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    """The names that an import binds, and the dotted names that they stand for."""
+    if isinstance(node, ast.Import):
+        return {
+            a.asname or a.name.split(".")[0]: a.name if a.asname else a.name.split(".")[0] for a in node.names
+        }
+    base = "." * node.level + (node.module or "")
+    return {
+        a.asname or a.name: f"{base}.{a.name}" if not base.endswith(".") else base + a.name
+        for a in node.names
+    }
+
+
+def _wrapped(calls: list[ast.Call], names: Names) -> set[str]:
+    """The functions that a call such as ``triton.jit(function)`` makes kernels."""
+    aliases = {"jit", *(k for k in (*names.imports, *names.values) if names.full(k).endswith(".jit"))}
+    found = set()
+    for call in calls:
+        called = call.func
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if name in aliases and is_jit_call(call, names):
+            found |= {a.id for a in call.args if isinstance(a, ast.Name)}
+    return found
 
 
 def _hidden_names(functions: list[ast.FunctionDef]) -> dict[ast.FunctionDef, frozenset[str]]:
@@ -193,57 +187,6 @@ def _constant(stmt: ast.stmt, module: Module) -> None:
         module.constants[stmt.target.id] = stmt.value
 
 
-class _Decorator:
-    """A decorator's dotted name and, for ``jit``, the arguments it must not specialize."""
-
-    def __init__(self, node: ast.expr) -> None:
-        call = node if isinstance(node, ast.Call) else None
-        self.dotted = dotted(call.func if call else node)
-        self.unspecialized: tuple[Any, ...] = ()
-        for k in call.keywords if call else ():
-            if k.arg == "do_not_specialize" and isinstance(k.value, (ast.List, ast.Tuple)):
-                self.unspecialized = tuple(e.value for e in k.value.elts if isinstance(e, ast.Constant))
-
-
-def dotted(node: ast.expr) -> str:
-    """``a.b.c`` of an attribute chain, "" for anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join([node.id, *reversed(parts)])
-
-
-def _is_jit(d: _Decorator, node: ast.FunctionDef, module: Module) -> bool:
-    name = d.dotted
-    if not name:
-        return False
-    head, _, tail = name.rpartition(".")
-    if tail != "jit" and not tail.endswith("_jit"):
-        return False
-    origin = module.imports.get(name.split(".")[0], name.split(".")[0])
-    if _OTHER_JITS.intersection(origin.split(".")) and "triton" not in origin:
-        return False
-    if "triton" in origin or "gluon" in origin:
-        return True
-    # a project's own wrapper: Triton's where the body speaks the language
-    return (bool(head) or origin == name) and _speaks_triton(node, module)
-
-
-def _speaks_triton(node: ast.FunctionDef, module: Module) -> bool:
-    """True where the function uses a name that stands for ``triton.language``."""
-    spoken = {k for k, v in module.imports.items() if "triton" in v or "gluon" in v} | LANGUAGE_NAMES
-    return any(isinstance(n, ast.Name) and n.id in spoken for n in ast.walk(node))
-
-
-def _is_jit_call(node: ast.Call, module: Module) -> bool:
-    """``kernel = triton.jit(function)``."""
-    name = dotted(node.func)
-    return name in ("triton.jit", "gluon.jit") and bool(node.args)
-
-
 def _parameters(args: ast.arguments) -> list[Parameter]:
     plain = [*args.posonlyargs, *args.args]
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(args.defaults)) + list(args.defaults)
@@ -259,66 +202,3 @@ def _parameters(args: ast.arguments) -> list[Parameter]:
 
 def _text(annotation: ast.expr | None) -> str:
     return ast.unparse(annotation) if annotation is not None else ""
-
-
-_SKIP = tuple(
-    words(
-        "whitespace lpar rpar comma lines_after leading_lines header footer semicolon equal operator colon "
-        "lbracket rbracket lbrace rbrace asname async indent dot annotation star first_colon second_colon "
-        "trailing"
-    )
-)
-_fields: dict[type, tuple[str, ...]] = {}
-_LEAVES = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Pass, cst.Break, cst.Continue)
-
-
-def _fields_of(kind: type) -> tuple[str, ...]:
-    if kind not in _fields:
-        names = getattr(kind, "__dataclass_fields__", {})
-        if issubclass(kind, cst.AnnAssign):
-            chosen = ["target", "annotation", "value"]
-        elif issubclass(kind, cst.Annotation):
-            chosen = ["annotation"]
-        elif issubclass(kind, cst.FunctionDef):
-            chosen = ["decorators", "params", "returns", "body"]
-        elif issubclass(kind, cst.Param):
-            chosen = ["annotation", "default"]
-        else:
-            chosen = [f for f in names if not f.startswith(_SKIP)]
-        _fields[kind] = tuple(chosen)
-    return _fields[kind]
-
-
-def _calls_and_loops(root: cst.CSTNode) -> tuple[list[cst.Call], list[Any]]:
-    """The calls under ``root`` in the order in which they end in the text, the loops by their heads."""
-    out: list[cst.Call] = []
-    loops: list[Any] = []
-    stack: list[tuple[Any, bool]] = [(root, False)]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            out.append(node)
-            continue
-        kind = type(node)
-        if kind in _LEAVES:
-            continue
-        if kind is cst.Call:
-            stack.append((node, True))
-        elif kind is cst.For or kind is cst.While:
-            loops.append(node)
-        children: list[Any] = []
-        if kind is cst.IfExp:
-            children = [node.body, node.test, node.orelse]
-        elif kind in (cst.ListComp, cst.SetComp, cst.GeneratorExp):
-            children = [node.elt, node.for_in]
-        elif kind is cst.Comparison:
-            children = [node.left, *(t.comparator for t in node.comparisons)]
-        else:
-            for name in _fields_of(kind):
-                value = getattr(node, name)
-                if isinstance(value, cst.CSTNode):
-                    children.append(value)
-                elif isinstance(value, (tuple, list)):
-                    children.extend(v for v in value if isinstance(v, cst.CSTNode))
-        stack.extend((c, False) for c in reversed(children))
-    return out, loops

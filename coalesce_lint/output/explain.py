@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from coalesce_lint.access import PATTERNS, Access, Cost, Kernel
 from coalesce_lint.output.lanes import ASSUMED_BYTES, draw
@@ -81,6 +82,8 @@ def _facts(access: Access) -> list[tuple[str, str]]:
     facts.append(("sectors", draw(access)))
     if access.cost:
         facts.append(("cost", _cost(access.cost)))
+    if access.compiled:
+        facts += _compiled(access.compiled)
     return facts
 
 
@@ -104,6 +107,50 @@ def _cost(cost: Cost) -> str:
     if cost.grid_sectors is not None:
         parts.append(f"{cost.grid_sectors} sectors the grid")
     return ", ".join(parts) + (f"; limited by {cost.limited_by}" if cost.limited_by else "")
+
+
+STATUS = {
+    "agrees": "the compiler agrees with the model",
+    "differs": "the compiler differs from the model",
+    "no model": "the launch does not say enough for the model",
+    "merged": "the compiler found this access equal to another one and left it out",
+    "descriptor": "moved as a box: no lane has an address of its own",
+    "absent": "not in the compiled kernel",
+}
+
+#: The figures of ``compiled`` that are shown, with the words for them.
+FIGURES = {
+    "order": "order of axes",
+    "elements_per_thread": "elements a thread",
+    "vector_bytes": "vector bytes",
+    "lane_axis": "lane axis",
+    "requests_per_warp": "requests a warp",
+    "sectors_per_request": "sectors a request",
+}
+
+
+def _compiled(compiled: Any) -> list[tuple[str, str]]:
+    """The model's figures and the compiler's, one pair a line; those that differ are marked."""
+    said = f"{STATUS[compiled.status]} (Triton {compiled.triton}, counted in {compiled.counted_in})"
+    facts = [("compiled", said)]
+    if compiled.status not in ("agrees", "differs", "no model"):
+        return facts
+    rows = [("", "model", "compiler", "")]
+    for name, words in FIGURES.items():
+        mark = "differs" if name in compiled.differs else ""
+        model, compiler = (_figure(getattr(side, name)) for side in (compiled.model, compiled.compiler))
+        rows.append((words, model, compiler, mark))
+    if compiled.data_dependent:
+        rows.append(("", "addresses come from loaded values, which are made up", "", ""))
+    return facts + [("", f"{a:<18} {b:<9} {c:<9} {d}".rstrip()) for a, b, c, d in rows]
+
+
+def _figure(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "scalar"
+    return f"{value:g}"
 
 
 def _number(value: float | None) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import linecache
 import os
 import re
@@ -19,7 +20,8 @@ import tempfile
 from typing import Any
 
 from coalesce_lint.hardware.linear_layout import LinearLayout
-from coalesce_lint.verify import worker
+from coalesce_lint.verify import memory, stage, worker
+from coalesce_lint.verify.failures import compiling
 from coalesce_lint.verify.sass import LINES_PER_OPERATION, Instruction, apply_sass, assign, tag_ptx
 from coalesce_lint.verify.subject import bind, fake_pointer, load_kernel, unwrap
 from coalesce_lint.verify.ttgir import Operation, operations
@@ -206,22 +208,28 @@ class Compiler:
         self.driver = driver
         self.marker = Marker()
         self.assembly = TaggedAssembly()
-        self.kernels: dict[tuple[str, str], Any] = {}
+        self.kernels: dict[tuple[str, str, int | None], Any] = {}
 
-    def kernel(self, path: str, name: str) -> Any:
-        if (path, name) not in self.kernels:
-            self.kernels[path, name] = load_kernel(path, name)
-        return self.kernels[path, name]
+    def kernel(self, path: str, name: str, line: int | None) -> Any:
+        key = (path, name, line)
+        if key not in self.kernels:
+            self.kernels[key] = load_kernel(path, name, line)
+        return self.kernels[key]
 
     def __call__(self, task: dict[str, Any]) -> dict[str, Any]:
         self.driver.set_active(StandInDriver(self.target("cuda", task["arch"], 32)))
-        kernel = self.kernel(task["path"], task["kernel"])
-        values, options = bind(kernel, task, fake_pointer)
+        kernel = self.kernel(task["path"], task["kernel"], task.get("line"))
+        if "launch" in task:
+            launch, taken = task["launch"], None
+            values = memory.values(launch, functools.partial(memory.made_up_base, launch))
+            options = dict(launch["options"])
+        else:
+            values, options, taken = bind(kernel, task, fake_pointer)
         function, _, _ = unwrap(kernel)
         if isinstance(function.device_caches if hasattr(function, "device_caches") else None, dict):
             function.device_caches.clear()
         self.assembly.assembles = task.get("machine_code", True)
-        compiled = function.warmup(**values, grid=(1,), **options)
+        compiled = compiling(lambda: function.warmup(**values, grid=(1,), **options))
         text = compiled.asm["ttgir"]
         found = operations(text, convert_layout)
         serials = [self.marker.serial(o) for o in found]
@@ -234,6 +242,7 @@ class Compiler:
             "triton": sys.modules["triton"].__version__,
             "counted_in": "ptx" if disassembly is None else "sass",
             "num_warps": compiled.metadata.num_warps,
+            "taken": taken,
             "operations": [self.describe(o, s) for o, s in zip(found, serials, strict=True) if s is not None],
         }
         if task.get("keep_text"):
@@ -268,4 +277,4 @@ def encoding_order(encoding: str) -> tuple[int, ...] | None:
 
 if __name__ == "__main__":
     with contextlib.suppress(KeyboardInterrupt):
-        worker.main(Compiler)
+        stage.serve(Compiler) if sys.argv[1:] == ["--serve"] else worker.main(Compiler)

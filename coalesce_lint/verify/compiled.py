@@ -13,9 +13,8 @@ from typing import Any
 from coalesce_lint.verify import worker
 from coalesce_lint.verify.request import Request
 
-#: Seconds that starting Python, torch and Triton may take on a busy machine, and seconds for each launch.
+#: Seconds that starting Python, torch and Triton may take on a busy machine.
 START_SECONDS = 120.0
-LAUNCH_SECONDS = 60.0
 
 
 @dataclass
@@ -54,7 +53,11 @@ class SiteCost:
 
 @dataclass
 class Prediction:
-    """Everything the oracle says about one launch, or ``error``."""
+    """Everything the oracle says about one launch, or ``error``.
+
+    ``place`` (file and line) and ``missing`` (names of arguments) say more of an error. ``taken`` are the
+    arguments that the launch did not give and that came from the kernel's own configurations and defaults.
+    """
 
     request: Request
     triton: str = ""
@@ -63,6 +66,9 @@ class Prediction:
     sites: list[SiteCost] = field(default_factory=list)
     operations: list[dict[str, Any]] = field(default_factory=list)
     error: str | None = None
+    place: tuple[str, int] | None = None
+    missing: list[str] = field(default_factory=list)
+    taken: dict[str, Any] = field(default_factory=dict)
 
     def total(self, kind: str) -> tuple[float, float]:
         """Sectors and requests over the grid of all accesses of a kind ("load", "store", "atomic")."""
@@ -88,7 +94,7 @@ def compile_kernels(
     return worker.run(
         "coalesce_lint.verify.compile_worker",
         tasks,
-        timeout or START_SECONDS + LAUNCH_SECONDS * len(tasks),
+        timeout or START_SECONDS + sum(r.seconds for r in requests),
         python,
         {"TRITON_ALWAYS_COMPILE": "1", "TRITON_INTERPRET": "0", "TRITON_DEFAULT_FP_FUSION": "1"},
     )
@@ -100,18 +106,19 @@ def predict(
     """Sectors and requests of each access of each launch. An entry whose kernel fails has ``error`` set."""
     compiled = compile_kernels(requests, python, timeout)
     tasks, owners = [], []
-    answers = [Prediction(r, error=c.get("error")) for r, c in zip(requests, compiled, strict=True)]
+    answers = [failed(r, c) for r, c in zip(requests, compiled, strict=True)]
     for answer, found in zip(answers, compiled, strict=True):
         if answer.error is None:
             answer.triton, answer.counted_in = found["triton"], found["counted_in"]
             answer.num_warps, answer.operations = found["num_warps"], found["operations"]
+            answer.taken = found["taken"]
             operations, warps = answer.operations, answer.num_warps
             tasks.append({**answer.request.as_dict(), "operations": operations, "num_warps_compiled": warps})
             owners.append(answer)
     traced = worker.run(
         "coalesce_lint.verify.trace",
         tasks,
-        timeout or START_SECONDS + LAUNCH_SECONDS * len(tasks),
+        timeout or START_SECONDS + sum(t["seconds"] for t in tasks),
         python,
         {"TRITON_INTERPRET": "1"},
     )
@@ -119,6 +126,17 @@ def predict(
         answer.error = found.get("error")
         answer.sites = [site_cost(s, answer.num_warps) for s in found.get("sites", [])]
     return answers
+
+
+def failed(request: Request, answer: dict[str, Any]) -> Prediction:
+    """The prediction of a launch so far: what went wrong when it was compiled, if anything did."""
+    place = answer.get("place")
+    return Prediction(
+        request,
+        error=answer.get("error"),
+        place=(place[0], place[1]) if place else None,
+        missing=answer.get("missing", []),
+    )
 
 
 def site_cost(found: dict[str, Any], num_warps: int) -> SiteCost:

@@ -36,19 +36,23 @@ class Request:
 
     The number behind a pointer is its alignment in bytes: 16 or more means divisible by 16, a smaller N
     means N bytes past a 256-byte boundary. ``programs`` limits how many programs of the grid are traced.
-    ``contents`` names ``.npy`` files with the values that a pointer's loads give (else values are made up).
+    Without a ``grid`` a few program ids stand for any. ``line`` is that of the kernel's ``def``, where it is
+    known. ``seconds`` limits how long compiling and tracing may take, each. ``contents`` names ``.npy`` files with the values that a pointer's loads give (else values are
+    made up).
     """
 
     path: str
     kernel: str
     arguments: dict[str, Any]
-    grid: tuple[int, ...] = (1,)
+    grid: tuple[int, ...] | None = (1,)
     num_warps: int | None = None
     num_stages: int | None = None
     arch: int = 90
     programs: int = 24
     options: dict[str, Any] = field(default_factory=dict)
     contents: dict[str, str] = field(default_factory=dict)
+    line: int | None = None
+    seconds: float = 60.0
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -65,7 +69,7 @@ class Request:
             path,
             kernel,
             arguments,
-            pins.grid or (1,),
+            pins.grid,
             num_warps=pins.num_warps,
             arch=int(digits) if digits else 90,
             **more,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from coalesce_lint.hardware.linear_layout import LinearLayout
-from coalesce_lint.hardware.programs import program_weights
+from coalesce_lint.hardware.programs import programs_of
 from coalesce_lint.verify import worker
 from coalesce_lint.verify.count import Counts, Emitted, Plan, count
 from coalesce_lint.verify.recorder import UNKNOWN_COLUMN, Place, Recorder
@@ -47,18 +47,19 @@ class Tracer:
 
     def __init__(self) -> None:
         self.recorder = Recorder()
-        self.kernels: dict[tuple[str, str], Any] = {}
+        self.kernels: dict[tuple[str, str, int | None], Any] = {}
 
     def __call__(self, task: dict[str, Any]) -> dict[str, Any]:
-        key = (task["path"], task["kernel"])
+        key = (task["path"], task["kernel"], task.get("line"))
         if key not in self.kernels:
             self.kernels[key] = load_kernel(*key)
-        values, _ = bind(self.kernels[key], task, fake_pointer)
+        values, _, _ = bind(self.kernels[key], task, fake_pointer)
         function, _, _ = unwrap(self.kernels[key])
-        programs = program_weights(tuple(task["grid"]), task["programs"])
+        grid = None if task["grid"] is None else tuple(task["grid"])
+        programs = programs_of(grid, task["programs"])
         self.read_contents(task, values)
         sites: dict[Any, Site] = {}
-        with self.patched(function, values, tuple(task["grid"])) as (body, arguments):
+        with self.patched(function, values, grid or (8, 8, 8)) as (body, arguments):
             self.detect_data(task, body, arguments, programs[0][0], sites)
             for program, weight in programs:
                 self.run(task, body, arguments, program, weight, sites)

@@ -5,13 +5,15 @@ Tasks go in and answers come out as JSON files, for the user's file may print wh
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +33,10 @@ def main(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> None
         return
     for task in tasks:
         try:
-            answers.append(answer(task))
+            with limited(task.get("seconds")):
+                answers.append(answer(task))
         except Exception as error:
-            answers.append({"error": describe(error), "traceback": traceback.format_exc()})
+            answers.append({"error": describe(error), "traceback": traceback.format_exc(), **details(error)})
         # Rewritten after each task, so that what was done before a crash or a timeout is not lost.
         Path(sys.argv[2]).write_text(json.dumps(answers))
     sys.stdout.flush()
@@ -41,11 +44,38 @@ def main(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> None
     os._exit(0)  # Triton's bindings complain at length about leaked objects at a normal exit.
 
 
+@contextlib.contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """Raises TimeoutError in what runs longer than ``seconds``, so that the tasks behind it get their turn."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"timed out after {seconds:g} s")
+
+    if not seconds or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def describe(error: BaseException) -> str:
-    """One line about an exception, its cause included."""
+    """One line about an exception, its cause included; those with fields of their own say all in words."""
+    if details(error):
+        return str(error)
     text = f"{type(error).__name__}: {error}".strip().replace("\n", " ")
     cause = error.__cause__
     return text if cause is None else f"{text} (from {type(cause).__name__}: {cause})".replace("\n", " ")
+
+
+def details(error: BaseException) -> dict[str, Any]:
+    """What an exception says in fields: ``place`` (file and line) and ``missing`` (names of arguments)."""
+    found = {"place": getattr(error, "place", None), "missing": getattr(error, "names", None)}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def run(

@@ -1,0 +1,156 @@
+"""The launches of one host module: its functions are read, each launch is bound to the kernels it names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from coalesce_lint.access import Place
+from coalesce_lint.launches import walk
+from coalesce_lint.launches.bind import bind
+from coalesce_lint.launches.calls import RawLaunch
+from coalesce_lint.launches.expressions import Evaluator
+from coalesce_lint.launches.modules import HostFunction, HostModule, HostTree, dotted
+from coalesce_lint.launches.records import Launch
+from coalesce_lint.launches.strides import Questions
+from coalesce_lint.launches.values import Bound, Choice, Facts, Reference, Value
+
+#: What ends the subscript of a launch and begins its arguments.
+LAUNCH = re.compile(r"\]\s*\(")
+#: A target is followed so far through partial applications, choices and names.
+DEEPEST = 6
+#: A decorator that makes the tensor arguments contiguous says so in its text.
+_CONTIGUOUS = re.compile(r"\.contiguous\(\)")
+
+
+def launches_of(module: HostModule, tree: HostTree, innermost: bool) -> Iterator[tuple[str, str, Launch]]:
+    """Each launch in ``module`` with the path and the name of its kernel."""
+    lines = launch_lines(module.text)
+    if not lines:
+        return
+    readers = [f for f in module.all_functions if f.outer is None and _holds(f, lines)]
+    for fn in readers:
+        yield from _of_function(fn, tree, innermost)
+    taken = [(f.node.lineno, f.node.end_lineno or f.node.lineno) for f in module.all_functions]
+    taken += [(k.lineno, k.end_lineno or k.lineno) for k in module.kernels.values()]
+    if any(not any(a <= n <= b for a, b in taken) for n in lines):
+        yield from _of_function(_module_level(module), tree, innermost)
+
+
+def launch_lines(text: str) -> list[int]:
+    """The lines in which the subscript of a call ends."""
+    out = []
+    line, at = 1, 0
+    for m in LAUNCH.finditer(text):
+        line += text.count("\n", at, m.start())
+        at = m.start()
+        out.append(line)
+    return out
+
+
+def _holds(fn: HostFunction, lines: list[int]) -> bool:
+    first, last = fn.node.lineno, fn.node.end_lineno or fn.node.lineno
+    return any(first <= n <= last for n in lines)
+
+
+def _module_level(module: HostModule) -> HostFunction:
+    """The statements of the module itself, as a function without parameters."""
+    body = [
+        s for s in module.tree.body if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    ]
+    node = ast.FunctionDef(
+        name="<module>",
+        args=ast.arguments([], [], None, [], [], None, []),
+        body=body,
+        decorator_list=[],
+        lineno=1,
+        end_lineno=len(module.lines),
+        col_offset=0,
+    )
+    return HostFunction(node, module)
+
+
+def _of_function(fn: HostFunction, tree: HostTree, innermost: bool) -> Iterator[tuple[str, str, Launch]]:
+    ev = Evaluator(tree, fn, innermost)
+    walk.bind_parameters(ev, fn)
+    excepted = _made_contiguous(fn, tree)
+    if excepted is not None:
+        decorator, spared = excepted
+        for a in fn.parameters:
+            value = ev.state.names.get(a.arg)
+            if a.arg not in spared and value is not None:
+                ev.state.learn(value, Facts(contiguous=f"the decorator {decorator}"))  # type: ignore[arg-type]
+    walk.block(ev, fn.node.body)
+    for raw in ev.launches:
+        questions = Questions(raw.known, ev.asked, innermost)
+        for target, bound in _targets(ev, raw.target):
+            found = tree.find(fn.module, target)
+            if found is None:
+                continue
+            module, name = found
+            kernel = module.kernels.get(name)
+            if kernel is None:
+                aliased = _aliased(tree, module, name)
+                if aliased is None:
+                    continue
+                module, kernel, name = aliased
+            node = raw.node
+            place = Place(fn.module.path, node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
+            yield module.path, name, Launch(place, raw.function.name, bind(raw, kernel, questions, bound))
+
+
+def _targets(ev: Evaluator, value: Value, depth: int = 0) -> Iterator[tuple[str, Bound | None]]:
+    """The dotted names of the kernels that ``value`` may be, each with the partial application around it."""
+    if depth > DEEPEST:
+        return
+    if isinstance(value, Reference):
+        yield value.name, None
+    elif isinstance(value, Choice):
+        for option in value.options:
+            yield from _targets(ev, option, depth + 1)
+    elif isinstance(value, Bound):
+        for name, inner in _targets(ev, value.target, depth + 1):
+            if value.args or value.keywords:
+                args = (*(inner.args if inner else ()), *value.args)
+                keywords = {**(inner.keywords if inner else {}), **value.keywords}
+                yield name, Bound(Reference(name), args, keywords)
+            else:
+                yield name, inner
+
+
+def _aliased(tree: HostTree, module: HostModule, name: str) -> tuple[HostModule, ast.FunctionDef, str] | None:
+    """The kernel behind ``tuned = triton.autotune(configs)(kernel)`` at a module's level."""
+    for _ in range(DEEPEST):
+        node = module.constants.get(name)
+        while isinstance(node, ast.Call):
+            node = node.args[0] if node.args else None
+        path = dotted(node) if node is not None else ""
+        found = tree.find(module, path) if path and path != name else None
+        if found is None:
+            return None
+        module, name = found
+        if name in module.kernels:
+            return module, module.kernels[name], name
+    return None
+
+
+def _made_contiguous(fn: HostFunction, tree: HostTree) -> tuple[str, set[str]] | None:
+    """The decorator of ``fn`` that makes its tensor arguments contiguous, and the parameters it spares."""
+    for node in fn.node.decorator_list:
+        path = dotted(node.func if isinstance(node, ast.Call) else node)
+        found = tree.find(fn.module, path) if path and "." not in path else None
+        if found is None:
+            continue
+        module, name = found
+        maker = module.functions.get(name)
+        if maker is None:
+            continue
+        first, last = maker.node.lineno, maker.node.end_lineno or maker.node.lineno
+        text = "\n".join(module.lines[first - 1 : last])
+        if _CONTIGUOUS.search(text) and "args" in text:
+            spared = {
+                c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str)
+            }
+            return path, spared
+    return None

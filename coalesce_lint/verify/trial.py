@@ -1,0 +1,153 @@
+"""Variants of one launch: built, compiled without a GPU, and proved on the CPU."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from coalesce_lint.verify.plan import Region, permuted_launch, target
+from coalesce_lint.verify.session import COMPILE, PROVE, Session
+from coalesce_lint.verify.variant.build import Builder, Variant
+from coalesce_lint.verify.variant.follow import Follower
+from coalesce_lint.verify.variant.forms import Refusal
+from coalesce_lint.verify.variant.permutation import Permutation
+
+#: Seconds that a proof may go on with further programs once the chosen ones are proved.
+PROOF_SECONDS = 5.0
+
+
+@dataclass
+class Subject:
+    """A captured launch with what the compiler and the interpreter say of it."""
+
+    launch: dict[str, Any]
+    closure: dict[str, Any]
+    compiled: dict[str, Any]
+    examined: dict[str, Any]
+
+    @property
+    def sites(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.examined["sites"]
+        return found
+
+
+@dataclass
+class Trial:
+    """One variant: ``parts`` are the regions with their permutations. ``reason`` says why it is refused."""
+
+    parts: list[tuple[Region, Permutation]]
+    places: frozenset[tuple[str, int, int]] | None = None
+    variant: Variant | None = None
+    launch: dict[str, Any] = field(default_factory=dict)
+    compiled: dict[str, Any] = field(default_factory=dict)
+    proof: dict[str, Any] = field(default_factory=dict)
+    reason: str | None = None
+    measured: dict[str, Any] | None = None
+
+    @property
+    def split(self) -> bool:
+        return self.places is not None
+
+    @property
+    def proved(self) -> bool:
+        return self.reason is None and bool(self.proof.get("outputs_equal"))
+
+    def sectors(self, kind: str | None = None) -> float:
+        return sum(s["counts"]["sectors"] for s in self.proof["sites"] if kind in (None, s["kind"]))
+
+    def site_after(self, site: dict[str, Any]) -> dict[str, Any] | None:
+        """The variant's site that stands for a site of the original."""
+        for before, after in self.proof["pairs"]:
+            if before == site["places"]:
+                for found in self.proof["sites"]:
+                    if found["places"] == after and found["kind"] == site["kind"]:
+                        return dict(found)
+        return None
+
+
+class Workshop:
+    """Makes trials of one subject."""
+
+    def __init__(self, session: Session, subject: Subject, arch: int) -> None:
+        self.session = session
+        self.subject = subject
+        self.arch = arch
+        self.serial = 0
+
+    def task(self, launch: dict[str, Any]) -> dict[str, Any]:
+        folder = self.session.folder
+        return {
+            "path": str(folder / launch["closure"]), "kernel": launch["kernel"], "arch": self.arch, "launch": launch,
+            "folder": str(folder), "programs": self.session.settings.programs,
+        }  # fmt: skip
+
+    def attempt(
+        self, parts: list[tuple[Region, Permutation]], places: frozenset[tuple[str, int, int]] | None = None
+    ) -> Trial:
+        """Builds, compiles and proves one variant; what goes wrong is the trial's ``reason``."""
+        trial = Trial(parts, places)
+        try:
+            self._build(trial)
+            self._compile(trial)
+            self._prove(trial)
+        except Refusal as refusal:
+            trial.reason = str(refusal)
+        return trial
+
+    def _build(self, trial: Trial) -> None:
+        subject = self.subject
+        follower = Follower(subject.closure, subject.launch["arguments"])
+        self.serial += 1
+        name = f"{subject.launch['kernel']}_variant{self.serial}"
+        targets = [target(region, permutation, trial.places) for region, permutation in trial.parts]
+        variant = Builder(follower, targets, name).build()
+        trial.variant = variant
+        folder = self.session.folder
+        path = str(folder / f"{name}_{subject.launch['closure'].split('.')[0].replace('-', '_')}.py")
+        (folder / path).write_text(variant.source)
+        closure = variant.closure
+        closure["files"] = {**closure["files"], path: variant.source}
+        for function in closure["functions"]:
+            if function["path"] is None:
+                function["path"] = path
+                function.pop("file_text", None)
+        file = f"{name}-{subject.launch['closure']}"
+        (folder / file).write_text(json.dumps(closure))
+        trial.launch = permuted_launch(subject.launch, variant, trial.parts, file)
+
+    def _compile(self, trial: Trial) -> None:
+        answer = self.session.ask(COMPILE, self.task(trial.launch))
+        if "error" in answer:
+            raise Refusal(f"the variant does not compile: {answer['error']}")
+        trial.compiled = answer
+
+    def _prove(self, trial: Trial) -> None:
+        sides = [
+            {
+                **self.task(launch),
+                "operations": compiled["operations"],
+                "num_warps_compiled": compiled["num_warps"],
+            }
+            for launch, compiled in (
+                (self.subject.launch, self.subject.compiled),
+                (trial.launch, trial.compiled),
+            )
+        ]
+        answer = self.session.ask(
+            PROVE,
+            {
+                "mode": "prove",
+                "original": sides[0],
+                "variant": sides[1],
+                "programs": self.session.settings.programs,
+                "seconds": PROOF_SECONDS,
+            },
+        )
+        if "error" in answer:
+            raise Refusal(f"the proof could not be made: {answer['error']}")
+        trial.proof = answer
+        if "failed" in answer:
+            raise Refusal(f"failed proof: {answer['failed']}")
+        if not answer["outputs_equal"]:
+            raise Refusal(f"failed proof: outputs differ ({answer['differing']})")

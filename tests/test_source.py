@@ -1,0 +1,76 @@
+"""Which functions of a file are kernels, and where their accesses stand."""
+
+import pytest
+
+from coalesce_lint.engine import analyze_text
+
+KERNEL = "def k(x):\n    tl.load(x + tl.arange(0, 64) * 3)\n"
+HEAD = "import functools\nimport triton\nimport triton.language as tl\n"
+
+
+def kernels(text):
+    report = analyze_text(text, "k.py")
+    assert not report.errors
+    return [k.name for k in report.kernels]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "@triton.jit\n",
+        "@triton.jit()\n",
+        "from triton import jit\n@jit\n",
+        "from triton import jit as J\n@J\n",
+        "from triton import jit as J\n@J(do_not_specialize=['x'])\n",
+        "import triton as T\n@T.jit\n",
+        "J = triton.jit\n@J\n",
+        "T = triton\nJ = T.jit\n@J\n",
+        "J = functools.partial(triton.jit, do_not_specialize=['x'])\n@J\n",
+        "from triton.experimental.gluon import jit as G\n@G\n",
+        "@project.jit\n",
+        "@triton_jit\n",
+    ],
+)
+def test_names_of_the_decorator(lines):
+    assert kernels(HEAD + lines + KERNEL) == ["k"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "",
+        "from numba import jit\n@jit\n",
+        "from numba import jit as J\n@J\n",
+        "import jax\nJ = jax.jit\n@J\n",
+        "from numba import cuda\n@cuda.jit\n",
+        "A = A\n@A\n",
+        "A = B\nB = A\n@B\n",
+        "J = triton.autotune\n@J\n",
+    ],
+)
+def test_names_of_other_decorators(lines):
+    assert kernels(HEAD + lines + KERNEL) == []
+
+
+@pytest.mark.parametrize(
+    "call", ["triton.jit(k)", "J(k)", "jit(k)", "triton.autotune([], [])(triton.jit(k))"]
+)
+def test_a_function_may_become_a_kernel_by_a_call(call):
+    imports = "from triton import jit\nfrom triton import jit as J\n"
+    assert kernels(HEAD + imports + KERNEL + f"kernel = {call}\n") == ["k"]
+
+
+def test_columns_count_characters():
+    line = '    é = tl.arange(0, 64); v = "日本語"; q = tl.load(x + é * 3)  # ü\n'
+    report = analyze_text(f"{HEAD}@triton.jit\ndef k(x):\n{line}", "k.py")
+    ((access,),) = [k.accesses for k in report.kernels]
+    begin, end = access.place.column, access.place.end_column
+    assert line[begin:end] == access.source == "tl.load(x + é * 3)"
+
+
+def test_columns_over_several_lines():
+    lines = ['    "ä"; q = tl.load(x +\n', "        (é := tl.arange(0, 64)) * 3)  # ü\n"]
+    report = analyze_text(f"{HEAD}@triton.jit\ndef k(x):\n{''.join(lines)}", "k.py")
+    ((access,),) = [k.accesses for k in report.kernels]
+    assert lines[0][access.place.column :] == "tl.load(x +\n"
+    assert lines[1][: access.place.end_column].endswith("* 3)")
