@@ -185,7 +185,7 @@ def wider(a: Node, b: Node) -> str | None:
     if "i1" in (a.type, b.type):
         return None
     for x, y in ((a, b), (b, a)):
-        if x.op == "const" and x.type is None:
+        if x.static and x.type is None:
             return y.type
     if {a.type, b.type} & _SMALL.keys():
         # a value of unknown type is a 32-bit integer at least

@@ -178,7 +178,7 @@ def _operands(a: Any, b: Any) -> tuple[Tile, Tile, DType]:
     x, y = tile(a), tile(b)
     theirs, own = (x, y) if isinstance(a, Tile) else (y, x)
     if theirs.dtype.kind in "iu" and own.dtype.kind in "iub":
-        return x, y, theirs.dtype if theirs.dtype.bits >= own.dtype.bits else own.dtype
+        return x, y, theirs.dtype
     return x, y, promote(x.dtype, y.dtype)
 
 
