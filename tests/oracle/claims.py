@@ -151,11 +151,10 @@ def _check_contiguous(claim: Claim, offset: np.ndarray, _names: dict[str, Any], 
         fits = mostly(offset, axis, 1, share=0.3, least=4)
         return Finding(fits, "wrong contiguous", f"axis {axis}, branch, steps {steps}")
     fits = tile_holds(offset, axis, 1, notes, either_sign=True)
-    return Finding(
-        fits,
-        _lesser(offset, axis, 1, notes) or "wrong contiguous",
-        f"axis {axis}, notes {claim['notes']}, steps {_steps(offset, axis)}",
-    )
+    if fits is not False:
+        return Finding(fits)
+    text = f"axis {axis}, notes {claim['notes']}, steps {_steps(offset, axis)}"
+    return Finding(False, _lesser(offset, axis, 1, notes) or "wrong contiguous", text)
 
 
 def _check_strided(claim: Claim, offset: np.ndarray, names: dict[str, Any], notes: Notes) -> Finding:
@@ -163,6 +162,8 @@ def _check_strided(claim: Claim, offset: np.ndarray, names: dict[str, Any], note
     if axis is None or offset.shape[axis] < 2 or stride is None or abs(stride) < 2:
         return Finding(None)
     fits = tile_holds(offset, axis, stride, notes)
+    if fits is not False:
+        return Finding(fits)
     text = f"axis {axis}: stride {claim['lane_stride']} = {stride}, steps {_steps(offset, axis)}"
     return Finding(fits, _lesser(offset, axis, stride, notes) or "wrong stride", text)
 
@@ -176,11 +177,15 @@ def _check_parametric(claim: Claim, offset: np.ndarray, names: dict[str, Any], n
         units = [
             k for k in range(offset.ndim) if tile_holds(offset, k, 1, notes, either_sign=True) is not False
         ]
+        if units:
+            return Finding(True)
         text = f"{claim['condition']} holds, steps {_steps(offset, axis)}"
-        return Finding(bool(units), _lesser(offset, axis, 1, notes) or "wrong parametric", text)
+        return Finding(False, _lesser(offset, axis, 1, notes) or "wrong parametric", text)
     if stride is None:
         return Finding(None)
     fits = tile_holds(offset, axis, stride, notes)
+    if fits is not False:
+        return Finding(fits)
     text = f"axis {axis}: stride {claim['lane_stride']} = {stride}, steps {_steps(offset, axis)}"
     return Finding(fits, _lesser(offset, axis, stride, notes) or "wrong parametric", text)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,9 +77,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 def lanes(text: str, names: dict[str, Any]) -> Any:
     """The value of an expression, lane by lane where ``names`` holds arrays. Raises CannotTell."""
     try:
-        return _value(ast.parse(text.strip(), mode="eval").body, names)
+        return _value(_parsed(text.strip()), names)
     except SyntaxError as error:
         raise CannotTell(f"not an expression: {text}") from error
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:

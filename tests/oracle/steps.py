@@ -180,7 +180,10 @@ def tile_holds(
     offset: np.ndarray, axis: int, stride: int, notes: Notes, either_sign: bool = False
 ) -> bool | None:
     """``line_holds`` for every line along ``axis``: False where one fails, None where none can be told."""
-    results = [line_holds(line, stride, notes, either_sign) for line in lines_along(offset, axis)]
+    lines = lines_along(offset, axis)
+    if len(lines) > 1:
+        lines = np.unique(lines - lines[:, :1], axis=0)  # only the steps matter, and most lines share theirs
+    results = [line_holds(line, stride, notes, either_sign) for line in lines]
     if False in results:
         return False
     return True if True in results else None
