@@ -161,9 +161,9 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
         taken = alt.taken if lane_wise else alt.taken | {(atom.number, k)}
         out.append(Alternative(changed, alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken))
     held = [k for k, (_, image) in enumerate(images) if not image.lanes]
-    if lane_wise and len(images) == 2 and len(held) == 1:
-        if all(_stands_still(n, out[held[0]].offset, axis) for axis in atom.lanes):
-            return [out[1 - held[0]]]  # a clamp: the held lanes share one address
+    clamp = lane_wise and len(images) == 2 and len(held) == 1
+    if clamp and all(_stands_still(n, out[held[0]].offset, axis) for axis in atom.lanes):
+        return [out[1 - held[0]]]  # the held lanes share one address
     return out
 
 
@@ -200,6 +200,21 @@ def _held(atom: Atom) -> Poly | None:
         return None
     varying = [x for x in (a, b) if x.lanes]
     return varying[0] if len(varying) == 1 else None
+
+
+def switches(n: Normalizer, condition: Poly) -> tuple[list[steps.Jump], Why | None]:
+    """Where a condition changes from lane to lane, or why that cannot be told."""
+    found: list[steps.Jump] = []
+    for atom in condition.atoms():
+        if not atom.lanes:
+            continue
+        if atom.kind != "cmp" or atom.wild:
+            return [], Reason.LANE_CHOICE.why
+        jumps, trouble = _switches(n, atom)
+        if trouble is not None:
+            return [], trouble
+        found += jumps
+    return found, None
 
 
 def _switches(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], Why | None]:

@@ -79,12 +79,12 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
         arbitrary = [a for a in moving if axis in a.wild]
         if arbitrary:
             runs = held_runs(n, arbitrary[0], axis) if len(moving) == 1 else None
-            held += runs or ()
+            held += runs.jumps if runs is not None else ()
             compact = all(_is_compaction(a, axis) for a in arbitrary) and len(moving) == 1
             compact = compact and (gather is None or gather.compaction)
-            gather = Steps(
-                "gather", compaction=compact, held=runs is not None and (gather is None or gather.held)
-            )
+            still = runs is not None and (gather is None or gather.held)
+            turned = (gather is not None and gather.turned) or (runs is not None and runs.turned)
+            gather = Steps("gather", compaction=compact, held=still, turned=turned)
         elif len(moving) > 1:
             trouble = Reason.VARYING.why
         elif moving[0].kind == "lane":
@@ -105,28 +105,32 @@ def _with_rows(n: Normalizer, found: Steps, gather: Steps, held: list[Jump]) -> 
     """``found`` plus loaded values that stay the same for runs of lanes (a table indexed by the row)."""
     if found.kind != "regular" or not all(_smaller(n, found.repeat, j.period) for j in held):
         return replace(gather, jumps=merged(held))
-    return _jumping(replace(found, rows=True), [*held, *found.jumps])
+    turned = found.turned or gather.turned
+    return _jumping(replace(found, rows=True, turned=turned), [*held, *found.jumps])
 
 
-def held_runs(n: Normalizer, a: Atom, axis: int) -> tuple[Jump, ...] | None:
+def held_runs(n: Normalizer, a: Atom, axis: int) -> Steps | None:
     """Where a loaded value may change along an axis: between runs of lanes; None where at every lane."""
     runs: list[Jump] = []
+    turned = False
     inputs = n.algebra.inputs(a)
     for k, p in enumerate(inputs):
         if axis not in p.lanes:
             continue
         if k and a.kind == "load" and _switches_once(n, p, axis):
-            continue  # a mask that ends once: what is loaded past its end is not used
+            turned = True  # a mask that ends once: past its end something else is loaded
+            continue
         s = along(n, p, axis)
         if s.kind == "none":
             continue
+        turned = turned or s.turned
         if s.kind == "regular" and s.repeat != ONE:
             runs += [Jump(s.repeat, shift=s.shift), *(Jump(j.period, shift=j.shift) for j in s.jumps)]
         elif s.kind == "gather" and s.held:
             runs += s.jumps
         else:
             return None
-    return merged(runs) if inputs else None
+    return Steps("gather", jumps=merged(runs), turned=turned) if inputs else None
 
 
 def _switches_once(n: Normalizer, p: Poly, axis: int) -> bool:

@@ -73,6 +73,18 @@ def judge_descriptor(context: Context, offset: Poly, last: int, stride: Poly) ->
     return replace(verdict, pattern="unknown", reason=unclear) if unclear else verdict
 
 
+def chosen_by_lanes(context: Context, verdict: Verdict, conditions: Iterable[Poly]) -> Verdict:
+    """``verdict`` where the lanes take one of several pointers, each by its own conditions."""
+    periods: list[Poly] = []
+    for condition in conditions:
+        jumps, trouble = choices.switches(context.n, condition)
+        if trouble is not None and verdict.pattern != "gather":
+            return replace(verdict, pattern="unknown", reason=trouble)
+        periods += [j.period for j in jumps]
+    runs = [f"run={context.show(p)}" for p in periods]
+    return replace(verdict, notes=list(dict.fromkeys([*verdict.notes, *runs, "clamp"])))
+
+
 #: Reasons that evaluation lane by lane may settle.
 _TRY_LANES = frozenset(
     r.why

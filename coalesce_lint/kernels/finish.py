@@ -33,6 +33,7 @@ class Finisher:
         self.render = Renderer(self.n.algebra)
         self._roots = Roots(self.n.algebra, self.usage, self.render)
         self._guards: dict[int, Poly] = {}
+        self._uneven_phis: set[int] | None = None
         self._bases: dict[Poly, int] = {}
         self._divisors = boxes.promised_divisors(it.assumed)
         self._promised = self._promises()
@@ -82,7 +83,8 @@ class Finisher:
         extents = self._extents(node)
         context = verdicts.Context(self.n, extents, lambda a: self.usage.is_size(a.attr), self.render.text)
         descriptor = site.options.get("descriptor")
-        for name, offset in self._roots.of(node, address):
+        roots, lanewise = self._roots.of(node, address)
+        for name, offset in roots:
             if name not in names:
                 names.append(name)
             offsets.add(offset)
@@ -98,9 +100,30 @@ class Finisher:
             if worst is None or verdicts.RANK[v.pattern] < verdicts.RANK[worst.pattern]:
                 worst = v
         assert worst is not None
-        if len(offsets) > 1 and "branch" not in worst.notes:
+        if lanewise:
+            worst = verdicts.chosen_by_lanes(context, worst, lanewise)
+        elif (len(offsets) > 1 or self._uneven(node)) and "branch" not in worst.notes:
             worst.notes.append("branch")
         return self._record(site, "|".join(names), worst)
+
+    def _uneven(self, address: Node) -> bool:
+        """True where branches give the address tiles of different shapes; its axes are the largest."""
+        if self._uneven_phis is None:
+            joins = [n for n in self.it.build.nodes if n.op == "phi"]
+            self._uneven_phis = {
+                id(n)
+                for n in joins
+                if n.args[1].shape and n.args[2].shape and n.args[1].shape != n.args[2].shape
+            }
+        todo, seen = [address] if self._uneven_phis else [], set()
+        while todo:
+            node = todo.pop()
+            if id(node) in self._uneven_phis:
+                return True
+            if id(node) not in seen:
+                seen.add(id(node))
+                todo += node.args
+        return False
 
     def _truth(self, cond: Node) -> Poly:
         known = self._guards.get(id(cond))

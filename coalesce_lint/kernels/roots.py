@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coalesce_lint.index.nodes import Node
+from coalesce_lint.index.nodes import Node, Param
 from coalesce_lint.index.poly import Atom, Poly
 from coalesce_lint.index.render import Renderer
 from coalesce_lint.index.terms import Algebra
@@ -19,9 +19,14 @@ class Roots:
         self.usage = usage
         self.render = render
 
-    def of(self, node: Node, address: Poly) -> list[tuple[str, Poly]]:
-        """The root pointers an access may have, each with the offset from it in elements."""
-        lead = leading_param(node, self.usage)
+    def of(self, node: Node, address: Poly) -> tuple[list[tuple[str, Poly]], list[Poly]]:
+        """The root pointers an access may have, each with the offset from it in elements; and the conditions
+        by which lanes choose between them one by one.
+        """
+        lanewise: list[Poly] = []
+        return self._of(address, leading_param(node, self.usage), lanewise), lanewise
+
+    def _of(self, address: Poly, lead: Param | None, lanewise: list[Poly]) -> list[tuple[str, Poly]]:
         out: list[tuple[str, Poly]] = []
         todo = [address]
         while todo and len(out) < _MAX_ROOTS:
@@ -35,8 +40,17 @@ class Roots:
             if choice is None:
                 out.append((lead.name if lead is not None else "?", p))
                 continue
-            _, a, b = choice.args
-            todo.extend(self.algebra.rebuild(p, {choice: arm}) for arm in (b, a))
+            condition, a, b = choice.args
+            arms = [self.algebra.rebuild(p, {choice: arm}) for arm in (a, b)]
+            if condition is not None and condition.lanes:
+                lanewise.append(condition)
+                inner = [found for arm in arms for found in self._of(arm, lead, lanewise)]
+                if len(inner) == 2:  # each lane has its own root: one offset for all
+                    offset = self.algebra.choose(condition, choice.attr, inner[0][1], inner[1][1])
+                    inner = [("|".join(dict.fromkeys(name for name, _ in inner)), offset)]
+                out += inner
+                continue
+            todo.extend(reversed(arms))
         return out
 
     def _root_atom(self, p: Poly, lead: object) -> Atom | None:

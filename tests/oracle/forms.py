@@ -19,6 +19,7 @@ from .expressions import (
     scalar,
     sum_of,
 )
+from .more_forms import MORE
 from .rare_forms import RARE
 from .writer import Writer
 
@@ -299,4 +300,5 @@ FORMS: dict[str, tuple[float, Callable[[Writer], None]]] = {
     "swizzled": (1, swizzled),
     "compacted": (0.5, compacted),
     **RARE,
+    **MORE,
 }

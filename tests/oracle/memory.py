@@ -47,7 +47,7 @@ class Record:
     op: str
     chain: tuple[tuple[str, int, int], ...]  #: the calls that led here: (path, line, column), outermost first
     path: str
-    root: str  #: the name of the kernel argument, "?" where the address was loaded
+    root: str  #: the name of the kernel argument, "?" where the address was loaded, "|" where lanes differ
     offset: np.ndarray  #: int64, in elements, with the tile's shape
     mask: np.ndarray | None
     program: tuple[int, int, int]
@@ -79,6 +79,7 @@ class Machine:
         data = address.data.astype(np.int64)
         root, byte_offset = split_address(data)
         first = int(root.flat[0]) if root.size else -1
+        alike = bool((root == first).all())
         size = address.dtype.element_ty.bytes
         lanes = None if mask is None else np.broadcast_to(tile(mask).data != 0, data.shape)
         path, line, column = self.position
@@ -89,8 +90,8 @@ class Machine:
                 op=op,
                 chain=tuple(self.chain),
                 path=path,
-                root=self.roots[first] if 0 <= first < len(self.roots) else "?",
-                offset=np.floor_divide(byte_offset, size) if (root == first).all() else data // size,
+                root="|" if not alike else self.roots[first] if 0 <= first < len(self.roots) else "?",
+                offset=np.floor_divide(byte_offset, size) if alike else data // size,
                 mask=lanes,
                 program=self.program,
                 element_bytes=size,
