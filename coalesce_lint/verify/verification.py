@@ -13,7 +13,7 @@ from typing import Any
 from coalesce_lint.verify import measuring
 from coalesce_lint.verify.flagged import Known, analyze, place_key
 from coalesce_lint.verify.plan import Region, permutations, region_of, stride_of
-from coalesce_lint.verify.session import COMPILE, PROVE, Session, Unverifiable
+from coalesce_lint.verify.session import COMPILE, MEASURE, PROVE, Session, Unverifiable
 from coalesce_lint.verify.trial import Subject, Trial, Workshop
 from coalesce_lint.verify.variant.forms import Refusal
 from coalesce_lint.verify.variant.permutation import Permutation
@@ -52,6 +52,8 @@ def verify(session: Session) -> Outcome:
     say("starting the compiler and the interpreter")
     session.warm(COMPILE)
     session.warm(PROVE)
+    if gpu is not None:
+        session.warm(MEASURE)
     say("running the program" if settings.mode != "kernel" else "launching the kernel")
     captured = session.capture(interpreted=gpu is None)
     outcome = Outcome(notes=list(captured["notes"]), launches=len(captured["launches"]))
@@ -84,7 +86,7 @@ def one_launch(
 ) -> list[dict[str, Any]]:
     closure = json.loads((session.folder / launch["closure"]).read_text())
     known = analyze(closure, launch)
-    workshop = Workshop(session, Subject(launch, closure, {}, {}), arch)
+    workshop = Workshop(session, Subject(launch, closure, {}, {}), arch, gpu is not None)
     task = workshop.task(launch)
     compiled = session.ask(COMPILE, task)
     if "error" in compiled:
@@ -276,9 +278,10 @@ def refused(
 
 
 def pointer_of(subject: Subject, item: Chosen) -> str:
-    if item.known is not None and item.known.pointer:
-        return item.known.pointer
-    return item.region.parameters[0] if item.region else ""
+    known = item.known.pointer if item.known is not None else ""
+    if item.region is None or known in item.region.parameters:
+        return known
+    return item.region.parameters[0]
 
 
 def result(subject: Subject, item: Chosen, gpu: dict[str, Any] | None) -> dict[str, Any]:
