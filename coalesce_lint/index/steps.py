@@ -60,6 +60,10 @@ class Steps:
         return self.jumps[0].period if self.jumps else None
 
 
+#: Atoms whose value at a lane is made of that of their arguments at the lane.
+COMPOUND = frozenset(("div", "cmp", "select", "extreme"))
+
+
 def unknown(reason: Reason) -> Steps:
     return Steps("unknown", reason=reason.why)
 
@@ -112,6 +116,8 @@ def held_runs(n: Normalizer, a: Atom, axis: int) -> tuple[Jump, ...] | None:
     """Where a loaded value may change along an axis: between runs of lanes; None where at every lane."""
     runs: list[Jump] = []
     inputs = n.algebra.inputs(a)
+    if a.kind in COMPOUND:
+        inputs = tuple(x for x in a.args if x is not None)
     for k, p in enumerate(inputs):
         if axis not in p.lanes:
             continue
