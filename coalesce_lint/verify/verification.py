@@ -288,6 +288,7 @@ def result(subject: Subject, item: Chosen, gpu: dict[str, Any] | None) -> dict[s
     site = item.site
     op = item.known.op if item.known else site["kind"]
     found = empty(subject.launch, site["places"][0], op, pointer_of(subject, item))
+    found["source"] = source_line(subject, site["places"][0])
     found["verdict"], found["reason"] = verdict_of(item.trial, gpu, item.reason)
     found["stride"] = item.stride if item.stride is not None else site["step"]
     trial = item.trial
@@ -307,6 +308,12 @@ def result(subject: Subject, item: Chosen, gpu: dict[str, Any] | None) -> dict[s
     return found
 
 
+def source_line(subject: Subject, place: Any) -> str | None:
+    """The line of the access as it was when it was captured."""
+    lines = subject.closure["files"].get(place[0], "").split("\n")
+    return lines[place[1] - 1].strip() if place[1] <= len(lines) else None
+
+
 def fill(found: dict[str, Any], subject: Subject, trial: Trial) -> None:
     """What a trial's proof and its measurement say."""
     found["split_copy"] = trial.split
@@ -316,7 +323,7 @@ def fill(found: dict[str, Any], subject: Subject, trial: Trial) -> None:
     before, after = counts(subject.sites), counts(trial.proof["sites"])
     found["predicted"]["kernel"] = {"before": before, "after": after}
     if trial.measured is not None:
-        for key in ("measured", "counters", "permute_us", "pays_after_launches", "resources"):
+        for key in ("measured", "counters", "permute_us", "pays_after_launches", "resources", "note"):
             found[key] = trial.measured.get(key)
         if trial.measured.get("outputs_equal") is not None:
             found["outputs_equal"] = trial.measured["outputs_equal"]
