@@ -291,6 +291,8 @@ class Maker:
             return
         pointer, offset, mask = self.access(names)
         rest = f", mask={mask}" if mask else ""
+        # Only floats convert to fp8.
+        value += ".to(tl.float32)" if self.arguments[pointer].startswith("*fp8") else ""
         self.emit(f"tl.store({pointer} + {offset}, {value}.to({pointer}.dtype.element_ty){rest})")
 
     def loop(self, names: list[str]) -> None:

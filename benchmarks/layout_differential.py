@@ -26,8 +26,10 @@ from generated_kernels import Generated, generate, source
 from coalesce_lint.hardware.layout import MemoryOp, vector_elements
 from coalesce_lint.hardware.linear_layout import LinearLayout
 from coalesce_lint.hardware.operations import memory_ops
+from coalesce_lint.kernels.modules import Resolver
+from coalesce_lint.kernels.source import Module, read_module
 from coalesce_lint.pins import installed_profile, make_pins
-from coalesce_lint.twin import twin_kernels
+from coalesce_lint.twin import twin_kernel
 from coalesce_lint.verify.compiled import compile_kernels
 from coalesce_lint.verify.request import Request
 
@@ -49,11 +51,12 @@ def requests_of(kernels: list[Generated], path: Path) -> list[Request]:
     ]
 
 
-def modelled(path: Path, text: str, kernel: Generated, profile: str) -> list[MemoryOp]:
+def modelled(module: Module, kernel: Generated, profile: str) -> list[MemoryOp]:
     """The model's memory operations, in the order of the source."""
     arguments = [f"{n}={v}" for n, v in kernel.arguments.items()]
     pins = make_pins(arguments, "64,64,4", kernel.num_warps, profile, f"sm{kernel.arch}")
-    twin, launch = twin_kernels(text, str(path), pins, kernel.name)[0]
+    function = next(f for f in module.all_functions if f.name == kernel.name)
+    twin, launch = twin_kernel(function, Resolver(), pins)
     return [op for op in memory_ops(twin.accesses, launch) if op is not None]
 
 
@@ -117,10 +120,11 @@ def run(count: int, seed: int, profile: str | None = None, kept: Path | None = N
             answers = compile_kernels(requests, timeout=10.0 * count + 300, machine_code=False)
             if kept is not None:
                 kept.write_text(json.dumps(answers))
+        module = read_module(text, str(path))
         rows = []
         for kernel, answer in zip(kernels, answers, strict=True):
             try:
-                ops = modelled(path, text, kernel, profile or installed_profile())
+                ops = modelled(module, kernel, profile or installed_profile())
             except Exception as error:  # the harness must go on and say so
                 rows.append(Row(kernel, wrong=[f"model failed: {type(error).__name__}: {error}"]))
                 continue

@@ -10,11 +10,12 @@ bytes, lane axis, requests, sectors. Kernels for which no guess compiles are lef
 from __future__ import annotations
 
 import argparse
+import pickle
 import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -35,7 +36,7 @@ from coalesce_lint.verify.sidebyside import Compiled, Figures, pair
 
 GRID = (8, 4, 2)
 TRIES = 6
-BATCH = 12
+BATCH = 40
 
 Found = tuple[Real, dict[str, Any], Prediction, Path]
 
@@ -78,7 +79,8 @@ def predictions(kernels: list[Real], folder: Path, seed: int, arch: int) -> Iter
                 Request(str(places[id(k)]), k.name, g[attempt], GRID, 4, arch=arch, programs=24)
                 for k, g in batch
             ]
-            answers = predict(asked, timeout=30.0 * len(asked) + 60) if asked else []
+            answers = predict(asked) if asked else []
+            print(f"guess {attempt + 1}: {sum(not a.error for a in answers)}/{len(answers)}", file=sys.stderr)
             for (kernel, guesses), answer in zip(batch, answers, strict=True):
                 if answer.error and attempt + 1 < TRIES:
                     left.append((kernel, guesses))
@@ -87,19 +89,29 @@ def predictions(kernels: list[Real], folder: Path, seed: int, arch: int) -> Iter
         waiting = left
 
 
-def compare(corpus: Path, count: int, seed: int, arch: int) -> Outcome:
+def found_predictions(corpus: Path, options: argparse.Namespace, folder: Path) -> list[Found]:
+    """The predictions, kept in the file of ``--answers`` and taken from it if it is there."""
+    if options.answers is not None and options.answers.exists():
+        found: list[Found] = pickle.loads(options.answers.read_bytes())
+        return found
+    kernels = draw(corpus, options.count, options.seed)
+    found = list(predictions(kernels, folder, options.seed, options.arch))
+    if options.answers is not None:
+        options.answers.write_bytes(pickle.dumps(found))
+    return found
+
+
+def compare(found: Sequence[Found], arch: int) -> Outcome:
     outcome = Outcome()
-    with tempfile.TemporaryDirectory() as folder:
-        kernels = draw(corpus, count, seed)
-        for kernel, arguments, prediction, path in predictions(kernels, Path(folder), seed, arch):
-            if prediction.error:
-                outcome.failed[re.sub(r"\s+", " ", prediction.error)[:110]] += 1
-                continue
-            outcome.kernels += 1
-            try:
-                outcome.rows += rows_of(kernel, arguments, prediction, path, arch)
-            except Exception as error:  # the harness must go on and say so
-                outcome.broken.append(f"{kernel.origin} {kernel.name}: {type(error).__name__}: {error}")
+    for kernel, arguments, prediction, path in found:
+        if prediction.error:
+            outcome.failed[re.sub(r"\s+", " ", prediction.error)[:110]] += 1
+            continue
+        outcome.kernels += 1
+        try:
+            outcome.rows += rows_of(kernel, arguments, prediction, path, arch)
+        except Exception as error:  # the harness must go on and say so
+            outcome.broken.append(f"{kernel.origin} {kernel.name}: {type(error).__name__}: {error}")
     return outcome
 
 
@@ -118,8 +130,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--arch", type=int, default=90)
     parser.add_argument("-v", action="store_true", help="print each access that disagrees, or has no cost")
+    parser.add_argument("--answers", type=Path, help="keep the oracle's answers here, or take them from here")
     options = parser.parse_args()
-    outcome = compare(options.corpus, options.count, options.seed, options.arch)
+    with tempfile.TemporaryDirectory() as folder:
+        found = found_predictions(options.corpus, options, Path(folder))
+    outcome = compare(found, options.arch)
     if options.v:
         for row in outcome.rows:
             if row.compiled.status in ("differs", "no model"):

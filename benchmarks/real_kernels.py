@@ -227,6 +227,55 @@ def one_of(repository: Repository, path: Path, chance: random.Random) -> Real | 
     return Real(origin, node.name, writer.text(), node, writer.functions)
 
 
+def integers_of(node: ast.FunctionDef, pointers: set[str]) -> set[str]:
+    """The pointers whose loads are used as integers: in addresses, loop bounds, shifts, divisions."""
+    assigned: dict[str, list[ast.expr]] = {}
+    uses: list[ast.expr] = []
+    for n in ast.walk(node):
+        if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and n.value is not None:
+            for target in n.targets if isinstance(n, ast.Assign) else [n.target]:
+                for name in ast.walk(target):
+                    if isinstance(name, ast.Name):
+                        assigned.setdefault(name.id, []).append(n.value)
+        elif isinstance(n, ast.Call) and getattr(n.func, "attr", "") in ("load", "store", "atomic_add"):
+            uses += n.args[:1]
+        elif isinstance(n, ast.Call) and "range" in ast.unparse(n.func):
+            uses += n.args
+        elif isinstance(n, ast.BinOp) and isinstance(
+            n.op, (ast.RShift, ast.LShift, ast.BitAnd, ast.FloorDiv, ast.Mod)
+        ):
+            uses += [n.left, n.right]
+        elif isinstance(n, ast.keyword) and n.arg == "mask":
+            uses.append(n.value)
+    found: set[str] = set()
+    seen: set[str] = set()
+
+    def follow(expression: ast.expr) -> None:
+        for n in ast.walk(expression):
+            if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "load" and n is not expression:
+                found.update(root_of(n.args[0]) if n.args else ())
+            elif isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "load" and n.args:
+                found.update(root_of(n.args[0]))
+            elif isinstance(n, ast.Name) and n.id not in seen:
+                seen.add(n.id)
+                for value in assigned.get(n.id, ()):
+                    follow(value)
+
+    def root_of(address: ast.expr) -> set[str]:
+        names = [n.id for n in ast.walk(address) if isinstance(n, ast.Name)]
+        direct = [n for n in names if n in pointers]
+        return set(direct[:1]) or {
+            p for n in names for v in assigned.get(n, ()) for p in root_names(v) if p in pointers
+        }
+
+    def root_names(value: ast.expr) -> list[str]:
+        return [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
+
+    for use in uses:
+        follow(use)
+    return found
+
+
 # -- launches ----------------------------------------------------------------------------------------------
 
 
@@ -240,6 +289,7 @@ def launches(real: Real, tries: int, seed: int) -> Iterator[dict[str, Any]]:
     descriptors = descriptors_of(real.node)
     if descriptors:
         return
+    integers = integers_of(real.node, pointers)
     texts, types = texts_of(real.node), types_of(real.node)
     defaults = real.node.args.defaults
     positional = [*real.node.args.posonlyargs, *real.node.args.args]
@@ -247,13 +297,13 @@ def launches(real: Real, tries: int, seed: int) -> Iterator[dict[str, Any]]:
     for attempt in range(tries):
         chance = random.Random(f"{seed} {real.origin} {attempt}")
         block = (32, 64, 16, 128, 64, 32)[attempt % 6] if real.name != "triton_" else 128
-        kind = ("fp16", "fp32", "bf16", "fp32", "fp16", "mixed")[attempt % 6]
+        kind = ("fp16", "fp32", "bf16", "fp32", "i32", "mixed")[attempt % 6]
         values: dict[str, Any] = {}
         for place, name in enumerate(names):
             following = names[place + 1] if place + 1 < len(names) else ""
             if name in pointers and name not in constexprs:
                 element = chance.choice(("fp16", "fp32", "bf16")) if kind == "mixed" else kind
-                integer = TABLE.search(name) is not None
+                integer = name in integers or (attempt < 3 and TABLE.search(name) is not None)
                 values[name] = f"*{'i32' if integer else element}"
             elif "stride" in name.lower():
                 last = "stride" not in following.lower() or stem(following) != stem(name)

@@ -61,9 +61,17 @@ class Loss:
     culprit: Culprit | None = None
 
 
-def loss_of(model: LaunchModel, access: Access) -> Loss | None:
-    """What an access loses under one launch; None where nothing is, or where it cannot be told."""
-    axis = _unit_axis(access)
+def _long(run: str) -> bool:
+    """Whether a run of so many lanes is as good as one without end to a warp."""
+    return run.isdecimal() and int(run) >= WARP_LANES
+
+
+def loss_of(model: LaunchModel, access: Access, sure: bool = True) -> Loss | None:
+    """What an access loses under one launch; None where nothing is, or where it cannot be told.
+
+    ``sure``: not where it is the launch that decides which of two axes has the unit stride.
+    """
+    axis = _unit_axis(access, model, sure)
     op = model.proved(access) if axis is not None else None
     if axis is None or op is None or axis >= len(op.shape) or op.shape[axis] == 1:
         return None
@@ -117,13 +125,15 @@ def conditional_wrap(access: Access, kernel: Kernel) -> tuple[str, Cost | None] 
     """The argument by which the lanes' index is wrapped so that the run is lost where it is no multiple of
     16, and the cost then; None where there is none."""
     model = kernel.model.launches[0]
-    if _unit_axis(access) is None or access.site is None:
+    if access.site is None or _unit_axis(access, model, sure=False) is None:
+        return None
+    if loss_of(model, access, sure=False) is not None:
         return None
     names = sorted({a.name for a in _moduli(access.site.address) if not a.constexpr})
     if not names:
         return None
     odd = kernel.model.odd(model, tuple(names))
-    loss = loss_of(odd, access)
+    loss = loss_of(odd, access, sure=False)
     if loss is None or loss.kind != "contiguity" or not loss.elsewhere:
         return None
     return " and ".join(names), odd.cost(access)
@@ -136,11 +146,25 @@ def _moduli(address: Node) -> Iterator[Any]:
             yield from arguments_of(node.args[1])
 
 
-def _unit_axis(access: Access) -> int | None:
-    """The axis that has stride 1 or -1, a lone stride argument taken as 1 included."""
+def _unit_axis(access: Access, model: LaunchModel, sure: bool = True) -> int | None:
+    """The axis that has stride 1 or -1, or one stride argument that may be 1 and is taken for it.
+
+    None where that holds only now and then: in runs, or in pairs of lanes that share an element. If it must
+    be ``sure``, None too where another axis has a stride argument that the compiler sees: that one may well
+    be the 1.
+    """
+    if any(n.startswith("repeat=") or (n.startswith("run=") and not _long(n[4:])) for n in access.notes):
+        return None
     if access.pattern == "contiguous" and access.lane_stride in ("1", "-1"):
         return access.lane_axis
-    return access.lane_axis if access.pattern == "parametric" else None
+    if access.pattern != "parametric":
+        return None
+    if not sure:
+        return access.lane_axis
+    others = [a.stride for a in access.axes if a.axis != access.lane_axis and a.stride not in (None, "0")]
+    hidden = {a.name for a in arguments_of(access.site.address) if not a.specialize} if access.site else set()
+    hidden |= model.launch.variables
+    return None if any((s or "").isidentifier() and s not in hidden for s in others) else access.lane_axis
 
 
 def _undecided(access: Access) -> bool:

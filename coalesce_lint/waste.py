@@ -13,6 +13,8 @@ from coalesce_lint.model import lookup_ratio, traffic_ratio
 
 #: Less than this times what is needed is no waste: a run that merely starts within a sector.
 WASTE = 1.3
+#: A program that asks for less than this wastes nothing that matters.
+LEAST_BYTES = 128
 #: Bytes that L1 of one multiprocessor surely does not hold (256 KiB on sm_90, shared memory included).
 L1_BYTES = 192 * 1024
 
@@ -44,6 +46,8 @@ def waste(access: Access, cost: Cost) -> Waste | None:
     fetched, looked_up = traffic_ratio(cost), lookup_ratio(cost)
     if fetched is None or looked_up is None or cost.sectors_per_request is None:
         return None
+    if (cost.program_bytes or 0) < LEAST_BYTES:
+        fetched = looked_up = 1.0
     writes = access.is_write or access.is_atomic
     # The next instruction of the same threads fills what this one leaves of a sector (measured: 1.2 times
     # the time for writes in four pieces).

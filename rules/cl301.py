@@ -118,11 +118,13 @@ class UnprovedContiguity(Rule):
         costs = f" ({found.words})" if found is not None else ""
         through = f" through {loss.culprit.words}" if loss.culprit is not None else ""
         where = "and lays them along another axis" if loss.elsewhere else "and moves them one by one"
+        condition = f"where {access.condition} " if access.condition else ""
         yield self.finding(
             access,
-            f"{operation(access)} of {access.pointer}: lanes along axis {loss.axis} are neighbours, but "
-            f"{compiler(kernel)} cannot prove it{through} {where}{costs}; {way_out(loss)}",
+            f"{operation(access)} of {access.pointer}: {condition}lanes along axis {loss.axis} are neighbours, "
+            f"but {compiler(kernel)} cannot prove it{through} {where}{costs}; {way_out(loss)}",
             severity="warning" if loss.elsewhere else "info",
+            confidence="assumed" if access.condition else "proved",
         )
 
     def _wrapped(self, access: Access, kernel: Kernel) -> Iterable[Finding]:
@@ -134,9 +136,10 @@ class UnprovedContiguity(Rule):
         if lost is not None and lost.lookups < WASTE:
             return
         costs = f" ({lost.words})" if lost is not None else ""
+        condition = f"where {access.condition} and " if access.condition else ""
         yield self.finding(
             access,
-            f"{operation(access)} of {access.pointer}: unless {modulus} is a multiple of 16, "
+            f"{operation(access)} of {access.pointer}: {condition}unless {modulus} is a multiple of 16, "
             f"{compiler(kernel)} cannot prove that lanes along axis {access.lane_axis} are neighbours and lays them along "
             f"another axis{costs}; {_WAYS_OUT['mod']}",
             severity="info",

@@ -22,10 +22,10 @@ import triton.language as tl
 
 
 @triton.jit
-def pairs(x_ptr, y_ptr, BLOCK: tl.constexpr):
+def spread(x_ptr, y_ptr, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    even = tl.max_contiguous(i * 2, 8)
-    tl.store(y_ptr + i, tl.load(x_ptr + even))
+    group = tl.max_contiguous(i // 4, 16)
+    tl.store(y_ptr + i, tl.load(x_ptr + group))
 ```
 
 ## Use instead
@@ -35,9 +35,10 @@ import triton.language as tl
 
 
 @triton.jit
-def pairs(x_ptr, y_ptr, BLOCK: tl.constexpr):
+def spread(x_ptr, y_ptr, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(y_ptr + i, tl.load(x_ptr + i * 2))
+    group = tl.max_constancy(i // 4, 4)
+    tl.store(y_ptr + i, tl.load(x_ptr + group))
 ```
 
 ## How to fix

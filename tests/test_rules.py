@@ -7,7 +7,7 @@ import pytest
 from support import ROOT, access, kernel, run
 
 from coalesce_lint.access import Axis, Call, FileError, Place
-from coalesce_lint.advice import strided_accesses, strided_message, way_out
+from coalesce_lint.advice import strided_accesses, strided_finding, way_out
 from coalesce_lint.findings import HEADINGS, all_rules, run_rules
 
 RULES = {r.code: r for r in all_rules()}
@@ -189,7 +189,9 @@ def test_many_equal_accesses_do_not_hide_each_other():
 
 
 def test_the_message_names_access_axis_multiplier_and_way_out():
-    assert strided_message(access(scalar_owner="pid0 % n_cols")) == (
+    strided = access(scalar_owner="pid0 % n_cols")
+    (finding,) = strided_finding(RULES["CL101"], strided, kernel(strided))
+    assert finding.message == (
         "load of x_ptr is strided: lanes along axis 0 step by n_cols elements and pid0 % n_cols walks "
         "the unit stride; put the lanes along pid0 % n_cols, or give it a tile axis of its own "
         "(a tl.arange along it)"

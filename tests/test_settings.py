@@ -3,11 +3,20 @@ import json
 import pytest
 
 from coalesce_lint import settings
+from coalesce_lint.assume import Assumptions
 from coalesce_lint.findings import all_rules
 from coalesce_lint.selection import Selection, split_codes
 from coalesce_lint.settings import Settings, SettingsError
 
-DEFAULT = ["CL101", "CL102", "CL103", "CL105", "CL401", "CL402", "CL403", "CL901"]
+DEFAULT = [
+    "CL101", "CL102", "CL103", "CL104", "CL105",
+    "CL201", "CL202", "CL203", "CL204", "CL205", "CL206",
+    "CL301", "CL302", "CL303",
+    "CL401", "CL402", "CL403",
+    "CL501",
+    "CL901",
+]  # fmt: skip
+DEFAULT = [code for code in DEFAULT if code in {r.code for r in all_rules()}]
 
 
 def active(*layers):
@@ -148,9 +157,9 @@ def test_all_keys(project):
 
 
 def test_the_longest_pattern_of_element_types_counts(project):
-    found = settings.load(project(FULL))
-    assert [found.element_type(p) for p in ("x_ptr", "page_idx")] == ["fp16", "i64"]
-    assert Settings().element_type("x_ptr") == "fp32"
+    found = Assumptions.of(settings.load(project(FULL)))
+    assert [found.type_of(p) for p in ("x_ptr", "page_idx")] == ["fp16", "i64"]
+    assert Assumptions.of(Settings()).type_of("x_ptr") == "fp32"
 
 
 def test_a_code_of_per_file_ignores_that_no_rule_has(project):

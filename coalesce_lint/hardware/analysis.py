@@ -10,17 +10,13 @@ from collections.abc import Iterable
 from coalesce_lint.hardware import axis_info
 from coalesce_lint.hardware.axis_arithmetic import binary
 from coalesce_lint.hardware.axis_info import Info
-from coalesce_lint.hardware.graph import hint_values, walk
+from coalesce_lint.hardware.graph import Unresolved, hint_values, walk
 from coalesce_lint.hardware.launch import Launch, divisible_by_16, specialized_to_one
 from coalesce_lint.index.nodes import Node
 
 _ARITHMETIC = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "xor", "shl", "shr"))
 #: Rounds after which a loop's values are given up; divisibilities only fall, so few are needed.
 _ROUNDS = 8
-
-
-class Unresolved(Exception):
-    """The launch does not say enough (an extent or a type is not known)."""
 
 
 class Analysis:
@@ -113,7 +109,7 @@ class Analysis:
             target = node.args[0]
             while target.op == "hint":
                 target = target.args[0]
-            values = hint_values(node.attr[1])
+            values = hint_values(node.attr[1], self.number)
             if target.op not in ("param", "const") and values:
                 self.hints.setdefault(id(target), {})[node.attr[0]] = values
 

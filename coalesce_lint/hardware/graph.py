@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from coalesce_lint.index.nodes import Node
 
 
-def hint_values(values: Any) -> tuple[int, ...] | None:
+class Unresolved(Exception):
+    """The launch does not say enough (an extent or a type is not known)."""
+
+
+def hint_values(values: Any, number: Callable[[Node], int]) -> tuple[int, ...] | None:
     """The numbers of a hint's second argument: one number, or a tuple of them. None where they are not
-    known."""
+    known. ``number`` gives the value of a node that is known at compile time and raises where it is not."""
     items = getattr(values, "items", None)
     found = list(items) if isinstance(items, list) else [values]
-    numbers = [x.attr if isinstance(x, Node) and x.op == "const" else x for x in found]
+    try:
+        numbers = [number(x) if isinstance(x, Node) else x for x in found]
+    except Unresolved:
+        return None
     return tuple(numbers) if numbers and all(isinstance(n, int) for n in numbers) else None
 
 

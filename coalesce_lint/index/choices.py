@@ -189,7 +189,8 @@ def _select_images(n: Normalizer, atom: Atom) -> list[tuple[Atom, Poly]]:
         return [(atom, a), (atom, b)]
     if not any(x.wild for x in cond.atoms()):
         return [(atom, a), (atom, b)]
-    mixed = n.algebra.free("data", (atom.number, "where"), tuple(sorted(atom.lanes)), data=True)
+    lanes = tuple(sorted(atom.lanes))
+    mixed = n.algebra.free("data", (atom.number, "where"), lanes, data=True, origin=(cond, a, b))
     return [(atom, of_atom(mixed))]
 
 

@@ -60,6 +60,10 @@ class Steps:
         return self.jumps[0].period if self.jumps else None
 
 
+#: Atoms whose value at a lane is made of that of their arguments at the lane.
+COMPOUND = frozenset(("div", "cmp", "select", "extreme"))
+
+
 def unknown(reason: Reason) -> Steps:
     return Steps("unknown", reason=reason.why)
 
@@ -114,6 +118,8 @@ def held_runs(n: Normalizer, a: Atom, axis: int) -> Steps | None:
     runs: list[Jump] = []
     turned = False
     inputs = n.algebra.inputs(a)
+    if a.kind in COMPOUND:
+        inputs = tuple(x for x in a.args if x is not None)
     for k, p in enumerate(inputs):
         if axis not in p.lanes:
             continue

@@ -148,7 +148,7 @@ def _value(
     if isinstance(value, ModuleType):
         return {"kind": "module", "name": value.__name__}
     if is_jit(value) or type(value).__name__ == "ConstexprFunction":
-        module = getattr(value, "__module__", "") or ""
+        module = python_function(value).__module__ or ""
         if module.startswith("triton."):
             return {"kind": "attribute", "module": module, "name": python_function(value).__qualname__}
         return {"kind": "function", "id": _function(value, functions, numbers, files)}

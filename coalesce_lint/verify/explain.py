@@ -5,7 +5,8 @@ Importing this module imports neither torch nor triton; the user's file is impor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -30,36 +31,54 @@ def obstacle(pins: Pins) -> str | None:
     return None
 
 
-def add_compiled(
-    path: str, kernels: Sequence[Kernel], pins: Pins, read: Callable[[Pins], Sequence[Kernel]]
-) -> list[FileError]:
-    """Sets ``compiled`` of every access of ``kernels``, all of the file ``path``; what fails is an error.
+def add_compiled(kernels: Sequence[Kernel], pins: Pins) -> list[FileError]:
+    """Sets ``compiled`` of every access of ``kernels``; a kernel that is not compiled is an error.
 
-    ``read`` reads the file's kernels again under more pins: arguments that come from a kernel's own
-    configurations and defaults are put into the model, too.
+    Arguments that a kernel takes from its own configurations and defaults are put into the model, too: the
+    kernel's accesses are then those of a second reading.
     """
+    by_path: dict[str, list[Kernel]] = {}
+    for kernel in kernels:
+        if kernel.accesses:
+            by_path.setdefault(kernel.path, []).append(kernel)
+    errors = []
+    for path, here in by_path.items():
+        errors += _compile_file(path, here, pins)
+    return errors
+
+
+def _compile_file(path: str, kernels: list[Kernel], pins: Pins) -> list[FileError]:
     from coalesce_lint.verify.compiled import predict
     from coalesce_lint.verify.sidebyside import pair
     from coalesce_lint.verify.worker import WorkerError
 
-    chosen = [k for k in kernels if k.accesses]
-    requests = [Request.from_pins(path, k.name, pins, line=k.line) for k in chosen]
+    if not os.path.isfile(path):
+        return [FileError(path, 0, "--compiled imports a kernel's file, and here is none")]
     try:
-        predictions = predict(requests) if requests else []
+        predictions = predict([Request.from_pins(path, k.name, pins, line=k.line) for k in kernels])
     except WorkerError as error:
         return [FileError(path, 0, f"nothing could be compiled: {error}")]
     errors = []
-    for kernel, prediction in zip(chosen, predictions, strict=True):
+    for kernel, prediction in zip(kernels, predictions, strict=True):
         if prediction.error is not None:
             errors.append(problem(path, kernel, prediction))
             continue
         more = completed(pins, prediction.taken, prediction.num_warps)
         if more != pins:
-            again = (k for k in read(more) if (k.name, k.line) == (kernel.name, kernel.line))
+            again = (k for k in _read(path, more) if (k.name, k.line) == (kernel.name, kernel.line))
             kernel.accesses = next(again, kernel).accesses
         for access, compiled in zip(kernel.accesses, pair(kernel.accesses, prediction), strict=True):
             access.compiled = compiled
     return errors
+
+
+def _read(path: str, pins: Pins) -> Sequence[Kernel]:
+    """The kernels of a file that was read before, under more pins."""
+    from coalesce_lint import files
+    from coalesce_lint.analysis import analyze
+
+    data = files.read_bytes(path)
+    return [] if isinstance(data, files.Problem) else analyze(path, data, pins, files.roots([path])).kernels
 
 
 def completed(pins: Pins, taken: dict[str, Any], num_warps: int) -> Pins:

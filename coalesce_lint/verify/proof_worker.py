@@ -55,7 +55,8 @@ class Event:
 class RealRecorder(Recorder):
     """Carries accesses out, after each was checked and written down."""
 
-    def __init__(self) -> None:
+    def __init__(self, atomics: tuple[Any, Any]) -> None:
+        self.atomics = atomics
         self.events: list[Event] = []
         self.starts = np.zeros(0, dtype=np.int64)
         self.ends = np.zeros(0, dtype=np.int64)
@@ -81,7 +82,7 @@ class RealRecorder(Recorder):
             recorder.note("store", pointers, mask.data)
             return native.store(pointers.data, value.data, mask.data)
 
-        rmw, cas = recorder.native_rmw, recorder.native_cas
+        rmw, cas = recorder.atomics
 
         def atomic_rmw(own: Any, operation: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
             recorder.note("atomic", pointers, mask.data)
@@ -152,9 +153,7 @@ class Prover(Tracer):
         from triton.runtime import interpreter
 
         builder = interpreter.InterpreterBuilder
-        native = builder.create_atomic_rmw, builder.create_atomic_cas
-        RealRecorder.native_rmw, RealRecorder.native_cas = native  # type: ignore[attr-defined]
-        self.real = RealRecorder()
+        self.real = RealRecorder((builder.create_atomic_rmw, builder.create_atomic_cas))
         self.recorder = self.real
         self.kernels = {}
 

@@ -37,8 +37,8 @@ class Request:
     The number behind a pointer is its alignment in bytes: 16 or more means divisible by 16, a smaller N
     means N bytes past a 256-byte boundary. ``programs`` limits how many programs of the grid are traced.
     Without a ``grid`` a few program ids stand for any. ``line`` is that of the kernel's ``def``, where it is
-    known. ``seconds`` limits how long compiling and tracing may take, each. ``contents`` names ``.npy`` files with the values that a pointer's loads give (else values are
-    made up).
+    known. ``contents`` names ``.npy`` files with the values that a pointer's loads give (else values are
+    made up). ``seconds`` limits how long compiling and tracing may take, each.
     """
 
     path: str

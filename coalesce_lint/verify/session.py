@@ -53,6 +53,7 @@ class Settings:
     arch: int | None = None
     device: str = "auto"  #: "auto", "gpu" or "cpu"
     programs: int = 24
+    rounds: int = 60
     command: str = ""
 
 

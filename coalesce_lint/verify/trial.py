@@ -13,8 +13,9 @@ from coalesce_lint.verify.variant.follow import Follower
 from coalesce_lint.verify.variant.forms import Refusal
 from coalesce_lint.verify.variant.permutation import Permutation
 
-#: Seconds that a proof may go on with further programs once the chosen ones are proved.
+#: Seconds that a proof may go on with further programs once the chosen ones are proved; a GPU then runs the whole grid.
 PROOF_SECONDS = 5.0
+PROOF_SECONDS_GPU = 0.5
 
 
 @dataclass
@@ -69,7 +70,8 @@ class Trial:
 class Workshop:
     """Makes trials of one subject."""
 
-    def __init__(self, session: Session, subject: Subject, arch: int) -> None:
+    def __init__(self, session: Session, subject: Subject, arch: int, gpu: bool = False) -> None:
+        self.seconds = PROOF_SECONDS_GPU if gpu else PROOF_SECONDS
         self.session = session
         self.subject = subject
         self.arch = arch
@@ -141,7 +143,7 @@ class Workshop:
                 "original": sides[0],
                 "variant": sides[1],
                 "programs": self.session.settings.programs,
-                "seconds": PROOF_SECONDS,
+                "seconds": self.seconds,
             },
         )
         if "error" in answer:

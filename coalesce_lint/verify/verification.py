@@ -13,7 +13,7 @@ from typing import Any
 from coalesce_lint.verify import measuring
 from coalesce_lint.verify.flagged import Known, analyze, place_key
 from coalesce_lint.verify.plan import Region, permutations, region_of, stride_of
-from coalesce_lint.verify.session import COMPILE, PROVE, Session, Unverifiable
+from coalesce_lint.verify.session import COMPILE, MEASURE, PROVE, Session, Unverifiable
 from coalesce_lint.verify.trial import Subject, Trial, Workshop
 from coalesce_lint.verify.variant.forms import Refusal
 from coalesce_lint.verify.variant.permutation import Permutation
@@ -52,6 +52,8 @@ def verify(session: Session) -> Outcome:
     say("starting the compiler and the interpreter")
     session.warm(COMPILE)
     session.warm(PROVE)
+    if gpu is not None:
+        session.warm(MEASURE)
     say("running the program" if settings.mode != "kernel" else "launching the kernel")
     captured = session.capture(interpreted=gpu is None)
     outcome = Outcome(notes=list(captured["notes"]), launches=len(captured["launches"]))
@@ -84,7 +86,7 @@ def one_launch(
 ) -> list[dict[str, Any]]:
     closure = json.loads((session.folder / launch["closure"]).read_text())
     known = analyze(closure, launch)
-    workshop = Workshop(session, Subject(launch, closure, {}, {}), arch)
+    workshop = Workshop(session, Subject(launch, closure, {}, {}), arch, gpu is not None)
     task = workshop.task(launch)
     compiled = session.ask(COMPILE, task)
     if "error" in compiled:
@@ -276,15 +278,17 @@ def refused(
 
 
 def pointer_of(subject: Subject, item: Chosen) -> str:
-    if item.known is not None and item.known.pointer:
-        return item.known.pointer
-    return item.region.parameters[0] if item.region else ""
+    known = item.known.pointer if item.known is not None else ""
+    if item.region is None or known in item.region.parameters:
+        return known
+    return item.region.parameters[0]
 
 
 def result(subject: Subject, item: Chosen, gpu: dict[str, Any] | None) -> dict[str, Any]:
     site = item.site
     op = item.known.op if item.known else site["kind"]
     found = empty(subject.launch, site["places"][0], op, pointer_of(subject, item))
+    found["source"] = source_line(subject, site["places"][0])
     found["verdict"], found["reason"] = verdict_of(item.trial, gpu, item.reason)
     found["stride"] = item.stride if item.stride is not None else site["step"]
     trial = item.trial
@@ -304,6 +308,12 @@ def result(subject: Subject, item: Chosen, gpu: dict[str, Any] | None) -> dict[s
     return found
 
 
+def source_line(subject: Subject, place: Any) -> str | None:
+    """The line of the access as it was when it was captured."""
+    lines = subject.closure["files"].get(place[0], "").split("\n")
+    return lines[place[1] - 1].strip() if place[1] <= len(lines) else None
+
+
 def fill(found: dict[str, Any], subject: Subject, trial: Trial) -> None:
     """What a trial's proof and its measurement say."""
     found["split_copy"] = trial.split
@@ -313,7 +323,7 @@ def fill(found: dict[str, Any], subject: Subject, trial: Trial) -> None:
     before, after = counts(subject.sites), counts(trial.proof["sites"])
     found["predicted"]["kernel"] = {"before": before, "after": after}
     if trial.measured is not None:
-        for key in ("measured", "counters", "permute_us", "pays_after_launches", "resources"):
+        for key in ("measured", "counters", "permute_us", "pays_after_launches", "resources", "note"):
             found[key] = trial.measured.get(key)
         if trial.measured.get("outputs_equal") is not None:
             found["outputs_equal"] = trial.measured["outputs_equal"]

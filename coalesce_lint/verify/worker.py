@@ -46,7 +46,7 @@ def main(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> None
 
 @contextlib.contextmanager
 def limited(seconds: float | None) -> Iterator[None]:
-    """Raises TimeoutError in what runs longer than ``seconds``, so that the tasks behind it get their turn."""
+    """Raises TimeoutError in what runs longer than ``seconds``: tasks behind it get their turn."""
 
     def stop(*_: Any) -> None:
         raise TimeoutError(f"timed out after {seconds:g} s")

@@ -25,6 +25,7 @@ MEMORY_CALLS = (
 )
 STRIDES = (67, 71, 83, 97, 101, 113, 131, 149, 163, 179, 191, 211)
 SIZES = (16, 37, 64, 96, 128)
+SMALL_SIZES = (1, 2, 3, 5, 7, 12, 33)
 FLAG = re.compile(
     r"^(IS|HAS|USE|ENABLE|WITH|DO|NEED|STORE|SAVE|APPLY|ALLOW|OUTPUT|RETURN|REVERSE|CAUSAL|EVEN|"
     r"INPLACE|FUSE|ADD|TRANS|NORM|SKIP)(_|$)|_(FLAG|ENABLED|CAUSAL|BIAS)$|CAUSAL|VARLEN|^is_|^has_|^use_"
@@ -177,10 +178,10 @@ class Guesser:
                 else PointerArg("int32" if name in self.integers else "float32")
             )
         if "stride" in name.lower():
-            return rng.choice(STRIDES)
+            return 1 if attempt % 3 == 2 and rng.random() < 0.5 else rng.choice(STRIDES)
         if REAL.search(name) and "stride" not in name:
             return 0.5
-        return rng.choice(SIZES)
+        return rng.choice(SMALL_SIZES if attempt % 2 and rng.random() < 0.6 else SIZES)
 
     def _tested(self, name: str) -> bool:
         """Whether the kernel asks if this parameter is None."""
@@ -208,7 +209,7 @@ class Guesser:
         if BLOCK.search(name) and not SMALL.search(name):
             return block
         if "stride" in name.lower():
-            return rng.choice(STRIDES)
+            return 1 if attempt % 3 == 2 and rng.random() < 0.5 else rng.choice(STRIDES)
         if SMALL.search(name):
             return rng.choice((2, 4, 8))
         # A dimension, or a flag by another name.

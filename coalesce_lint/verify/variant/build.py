@@ -83,6 +83,8 @@ class Builder:
         """What the leaf is called within ``scope``, which is the leaf's own or one that it reaches by calls."""
         if (scope, leaf) in self.names:
             return self.names[scope, leaf]
+        if leaf in scope.bound:
+            return scope.bound[leaf]
         if leaf.scope is scope:
             name = leaf.name if leaf.name is not None and leaf.origin is None else self.make_name(scope, leaf)
         else:

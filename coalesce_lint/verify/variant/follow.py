@@ -266,6 +266,9 @@ class Follower:
             if inner.assigned.get(name, 0) > 1 and isinstance(value, Form) and not value.is_number:
                 value = Form.of(self.parameter_leaf(inner, name)) if value.root is None else value
             inner.env[name] = value
+            leaf = single_leaf(value)
+            if leaf is not None and leaf.scope is not inner and inner.assigned.get(name) == 1:
+                inner.bound.setdefault(leaf, name)
         self.block(inner, inner.tree.body)
         opaque = expressions.opaque(scope, node, None)
         if len(inner.returns) != 1:
@@ -293,6 +296,19 @@ def parse_function(spec: dict[str, Any]) -> ast.FunctionDef:
 
 def is_constexpr(parameter: ast.arg) -> bool:
     return parameter.annotation is not None and "constexpr" in ast.unparse(parameter.annotation)
+
+
+def single_leaf(value: Any) -> Leaf | None:
+    """The leaf, or the bare pointer, that a value is and nothing more."""
+    if not isinstance(value, Form) or value.const.value:
+        return None
+    if not value.terms:
+        return value.root
+    if len(value.terms) == 1 and value.root is None:
+        ((item, number),) = value.terms.items()
+        if number.value == 1 and not item.views and item.leaf.origin is None:
+            return item.leaf
+    return None
 
 
 def within(node: ast.AST, outer: ast.AST) -> bool:

@@ -92,6 +92,7 @@ class Scope:
     assigned: dict[str, int] = field(default_factory=dict)
     returns: list[Any] = field(default_factory=list)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
+    bound: dict[Leaf, str] = field(default_factory=dict)  #: a caller's leaves that are parameters here
 
     @property
     def depth(self) -> int:
