@@ -132,6 +132,20 @@ class Summand:
 
 
 @dataclass
+class Part:
+    """A lane stride of ``step`` units, and where in them an access starts.
+
+    A unit is one element (``unit`` is ""), or a stride argument: ``2 * i * stride_d``. Accesses of a kernel
+    with the same ``family`` have offsets that differ only by their ``start``, in units.
+    """
+
+    step: int
+    unit: str
+    family: int
+    start: int
+
+
+@dataclass
 class LaunchAxis:
     """What a launch passes for the stride of one tile axis.
 
@@ -193,9 +207,8 @@ class Access:
     compiled: Any = None  #: what the compiler made of it (``verify.sidebyside.Compiled``), where it was asked
     box: Box | None = None
     element_bytes: int | None = None  #: where the source or the launch says
-    #: Accesses of a kernel with the same ``base_id`` have offsets that differ only by the number ``start``.
-    base_id: int | None = None
-    start: int = 0
+    start: int = 0  #: the number in the offset, in elements
+    part: Part | None = None  #: where the lane stride is a number of units
     site: Site | None = None
 
     @property
@@ -295,7 +308,10 @@ class Kernel:
             "path": self.path,
             "name": self.name,
             "line": self.line,
-            "accesses": [a.as_dict() for a in self.accesses],
+            "accesses": [
+                {**a.as_dict(), "assumed_cost": self.model.assumed_cost(a) if self.model else None}
+                for a in self.accesses
+            ],
         }
 
 

@@ -10,10 +10,10 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from coalesce_lint.access import Access, Kernel
+from coalesce_lint.access import Access, Kernel, Part
 from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.lanes import WARP, positions
-from coalesce_lint.siblings import interleaved
+from coalesce_lint.siblings import interleaved, parts_of
 from coalesce_lint.waste import waste_of
 
 USUAL_EXTENT = 64
@@ -136,10 +136,12 @@ def way_out(access: Access) -> str:
         return f"put the lanes along {owner}, or give it a tile axis of its own (a tl.arange along it)"
     run = _interleaved(access)
     if run and loads:
-        whole = _product(run, _extent(access))
-        return f"load the contiguous run of {whole} elements as one tile and take it apart with tl.split"
+        whole = _product(run.step, _extent(access))
+        which, where = _contiguous(run)
+        return f"load the {which}run of {whole} elements as one tile{where} and take it apart with tl.split"
     if run and access.is_write:
-        return f"put the {run} parts together with tl.join and store one contiguous tile"
+        which, where = _contiguous(run)
+        return f"put the {run.step} parts together with tl.join and store one {which}tile{where}"
     return _upstream(access)
 
 
@@ -157,10 +159,16 @@ def _product(factor: int, extent: str) -> str:
     return f"{factor}*{extent}" if extent.isidentifier() else f"{factor}*({extent})"
 
 
-def _interleaved(access: Access) -> int | None:
+def _interleaved(access: Access) -> Part | None:
     """The step of lanes that pick every second or fourth element; tl.split needs a power of two."""
-    match = re.fullmatch(r"-?([24])", access.lane_stride or "")
-    return int(match[1]) if match else None
+    part = parts_of(access)
+    return part if part is not None and part.step in (2, 4) else None
+
+
+def _contiguous(part: Part) -> tuple[str, str]:
+    """That the parts together are contiguous, said in front of the tile or behind it."""
+    return ("", f" (contiguous where {part.unit} is 1)") if part.unit else ("contiguous ", "")
+
 
 
 def _extent(access: Access) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from coalesce_lint.access import Access, Kernel
+from coalesce_lint.access import Access, Kernel, Part
 
 #: Steps of more elements than a sector holds share no sectors between siblings.
 WIDEST = 8
@@ -15,16 +15,18 @@ def interleaved_groups(kernel: Kernel) -> Iterator[list[Access]]:
     """Groups of strided loads whose offsets differ by a number only and that fill each other's gaps.
 
     Each access of a group lies in a window of ``stride`` neighbouring start elements that all have a load in
-    the group: ``x[2*i]`` and ``x[2*i + 1]``.
+    the group: ``x[2*i]`` and ``x[2*i + 1]``. Elements may be those of a view with a stride of its own:
+    ``x[2*i * stride]`` and ``x[(2*i + 1) * stride]``.
     """
-    families: dict[tuple[object, ...], list[Access]] = defaultdict(list)
+    families: dict[tuple[object, ...], list[tuple[Access, Part]]] = defaultdict(list)
     for access in kernel.accesses:
-        stride = _stride(access)
-        if access.pattern == "strided" and access.op == "load" and stride and access.base_id is not None:
-            families[access.pointer, access.base_id, access.lane_axis, stride].append(access)
+        part = parts_of(access)
+        if access.op == "load" and part is not None:
+            key = access.pointer, part.family, access.lane_axis, part.step, part.unit
+            families[key].append((access, part))
     for family in families.values():
-        starts, stride = {a.start for a in family}, _stride(family[0]) or 1
-        group = [a for a in family if _window_full(a.start, starts, stride)]
+        starts, step = {p.start for _, p in family}, family[0][1].step
+        group = [a for a, p in family if _window_full(p.start, starts, step)]
         if len(group) > 1:
             yield sorted(group, key=lambda a: (a.place.line, a.place.column))
 
@@ -34,9 +36,10 @@ def interleaved(kernel: Kernel) -> set[int]:
     return {id(a) for group in interleaved_groups(kernel) for a in group}
 
 
-def _stride(access: Access) -> int | None:
-    text = (access.lane_stride or "").removeprefix("-")
-    return int(text) if text.isdecimal() and 2 <= int(text) <= WIDEST else None
+def parts_of(access: Access) -> Part | None:
+    """The step of an access that takes every n-th element, with n no wider than a sector; else None."""
+    part = access.part
+    return part if part is not None and access.pattern == "strided" and 2 <= part.step <= WIDEST else None
 
 
 def _window_full(start: int, starts: set[int], stride: int) -> bool:

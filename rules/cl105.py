@@ -74,11 +74,12 @@ class InterleavedLoads(Rule):
     def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
         for group in interleaved_groups(kernel):
             first = group[0]
-            parts = (first.lane_stride or "").removeprefix("-")
+            parts = first.part.step if first.part else 0
+            unit = f"*{first.part.unit}" if first.part and first.part.unit else ""
             others = [(a.place, "loads another part") for a in group[1:]]
             yield self.finding(
                 first,
-                f"{len(group)} loads of {first.pointer} step by {parts} elements along axis "
+                f"{len(group)} loads of {first.pointer} step by {parts}{unit} elements along axis "
                 f"{first.lane_axis} "
                 f"and together take all of them: L1 answers the repeated look-ups; one tile of "
                 f"{parts} neighbours, taken apart with tl.split, needs fewer",

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from coalesce_lint.access import Access, Axis, Kernel, Place
+from coalesce_lint.access import Access, Axis, Kernel, Part, Place
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,6 +38,7 @@ def access(pattern: str = "strided", **kw: Any) -> Access:
         "notes": [],
         "reason": None,
         "kernel": "kernel",
+        "part": Part(int(stride), "", 0, 0) if str(stride).isdecimal() else None,
     }
     return Access(**{**values, **kw})
 

@@ -64,7 +64,7 @@ def judge_descriptor(context: Context, offset: Poly, last: int, stride: Poly) ->
     verdict = Verdict("strided", last, stride, strides=moves, offset=offset)
     if any(s.kind == "gather" for k, s in moves.items() if k != last):
         verdict.notes.append("rows=gather")
-    argument = stride_argument(context, stride)
+    argument = stride_argument(context.is_size, stride)
     if stride == ONE:
         return replace(verdict, pattern="contiguous")
     if argument is not None:
@@ -244,7 +244,7 @@ def _no_unit_axis(
     owner = owners.unit_owner(offset)
     if owner is None:
         arguments = {
-            k: a for k, s in regular.items() if (a := stride_argument(context, s.stride)) is not None
+            k: a for k, s in regular.items() if (a := stride_argument(context.is_size, s.stride)) is not None
         }
         if arguments:
             axis = order.smallest(context.n, {k: regular[k].stride for k in arguments})
@@ -268,14 +268,14 @@ def _unclear_multiplier(regular: dict[int, steps.Steps]) -> Why | None:
     return None
 
 
-def stride_argument(context: Context, stride: Poly) -> Atom | None:
+def stride_argument(is_size: Callable[[Atom], bool], stride: Poly) -> Atom | None:
     """The parameter where the stride is nothing but a stride argument."""
     atom = stride.single_atom() or (-stride).single_atom()
     if atom is None or atom.kind != "param":
         return None
     if atom.attr.constexpr:
         return atom if _STRIDE_NAME.search(atom.attr.name) else None
-    return None if context.is_size(atom) else atom
+    return None if is_size(atom) else atom
 
 
 def _finish(context: Context, v: Verdict) -> Verdict:

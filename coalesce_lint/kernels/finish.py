@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coalesce_lint.access import Access, Axis, Hint, Place, Site
+from coalesce_lint.access import Access, Axis, Hint, Part, Place, Site
 from coalesce_lint.index import verdict as verdicts
 from coalesce_lint.index.carried import Resolver
 from coalesce_lint.index.choices import facts_of
@@ -81,7 +81,7 @@ class Finisher:
         offsets: set[Poly] = set()
         worst: verdicts.Verdict | None = None
         extents = self._extents(node)
-        context = verdicts.Context(self.n, extents, lambda a: self.usage.is_size(a.attr), self.render.text)
+        context = verdicts.Context(self.n, extents, self._is_size, self.render.text)
         descriptor = site.options.get("descriptor")
         roots, lanewise = self._roots.of(node, address)
         for name, offset in roots:
@@ -169,7 +169,6 @@ class Finisher:
         owner = text(v.owner) if v.owner is not None else None
         inner = site.loops[-1] if site.loops else None
         reused = inner is not None and not any(inner in a.loops for a in offset.atoms())
-        symbolic = Poly({m: c for m, c in offset.terms.items() if m})
         return Access(
             place=site.place,
             op=site.op,
@@ -190,12 +189,28 @@ class Finisher:
             reused=reused,
             scalar_owner=owner,
             extents=tuple(p.constant for p in shape),
-            base_id=self._bases.setdefault(symbolic, len(self._bases)),
             start=offset.terms.get((), 0),
+            part=self._part(offset, v),
             summands=lambda: summands_of(self.n.algebra, offset),  # type: ignore[arg-type]
             box=boxes.box_of(self.n, self.resolve, self.render, site, self._divisors),
             site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
         )
+
+    def _is_size(self, atom: Atom) -> bool:
+        return self.usage.is_size(atom.attr)
+
+    def _part(self, offset: Poly, v: verdicts.Verdict) -> Part | None:
+        """The lane stride in units of one element or of one stride argument."""
+        one = v.stride.single() if v.stride is not None else None
+        if one is None:
+            return None
+        unit, step = one
+        if unit and verdicts.stride_argument(self._is_size, Poly({unit: 1})) is None:
+            return None
+        rest = Poly({m: c for m, c in offset.terms.items() if m != unit})
+        family = self._bases.setdefault(rest, len(self._bases))
+        name = self.render.name(unit[0]) if unit else ""
+        return Part(abs(step), name, family, offset.terms.get(unit, 0))
 
     def _axes(self, shape: list[Poly], v: verdicts.Verdict) -> list[Axis]:
         axes = []
