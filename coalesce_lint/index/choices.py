@@ -146,15 +146,10 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
     lane_wise = _condition_lanes(atom)
     extra: list[steps.Jump] = []
     trouble = alt.trouble
-    if atom.kind == "cmp":
-        images = [(atom, ZERO), (atom, ONE)]
-        if lane_wise:
-            extra, odd = _switches(n, atom)
-            trouble = trouble or odd
-    elif atom.kind == "extreme":
-        images = [(atom, x) for x in atom.args]
-    else:
-        images = _select_images(n, atom)
+    images = _images(n, atom)
+    if atom.kind == "cmp" and lane_wise:
+        extra, odd = _switches(n, atom)
+        trouble = trouble or odd
     out = []
     for k, (a, image) in enumerate(images):
         changed = n.algebra.rebuild(alt.offset, {a: image})
@@ -162,17 +157,76 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
         out.append(Alternative(changed, alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken))
     held = [k for k, (_, image) in enumerate(images) if not image.lanes]
     clamp = lane_wise and len(images) == 2 and len(held) == 1
-    if clamp and all(_stands_still(n, out[held[0]].offset, axis) for axis in atom.lanes):
-        return [out[1 - held[0]]]  # the held lanes share one address
+    if clamp:
+        free, still = out[1 - held[0]], out[held[0]]
+        if all(_stands_still(n, free.offset, still.offset, axis) for axis in atom.lanes):
+            return [free]  # the held lanes share one address
     return out
 
 
-def _stands_still(n: Normalizer, still: Poly, axis: int) -> bool:
-    """True where lanes held by a choice share one address, at least those of one row of a flattened tile."""
-    s = steps.along(n, still, axis)
-    if s.kind == "unknown":  # other choices may hold the rows in their turn
-        return any(axis in a.lanes and a.kind in OPEN for a in still.atoms())
-    return s.kind == "none" or s.held or (s.kind == "regular" and s.repeat != ONE)
+def _stands_still(n: Normalizer, free: Poly, still: Poly, axis: int) -> bool:
+    """True where lanes held by a choice share one address, at least those of a row of a flattened tile: the
+    lanes that are ``free`` take smaller steps then.
+    """
+    slow = [s for part in _parts(still, axis) for s in _settled(n, part, axis) or [steps.Steps("unknown")]]
+    fast = _moving(n, free, axis)
+    if all(s.kind == "none" for s in slow):
+        return any(s.kind != "none" for s in fast) or not fast  # else all lanes are at one of two places
+    if not slow or not fast or any(s.kind != "regular" for s in fast):
+        return False
+    return all(
+        s.kind == "none"
+        or s.held
+        or (s.kind == "regular" and all(steps.smaller(n, f.repeat, s.repeat) for f in fast))
+        for s in slow
+    )
+
+
+def _parts(p: Poly, axis: int) -> list[Poly]:
+    """The terms without open choices along an axis as one polynomial, each of the others alone."""
+    plain, parts = {}, []
+    for m, c in p.terms.items():
+        if next((a for a in _deciding(Poly({m: c})) if axis in a.lanes), None) is None:
+            plain[m] = c
+        else:
+            parts.append(Poly({m: c}))
+    return [Poly(plain), *parts]
+
+
+def _moving(n: Normalizer, p: Poly, axis: int) -> list[steps.Steps]:
+    """The steps of p along an axis for each way in which choices fall; those in terms that only step from row
+    to row are left open.
+    """
+    ways = [(part, _settled(n, part, axis)) for part in _parts(p, axis)]
+    fine = [
+        (part, some)
+        for part, some in ways
+        if not some or any(s.repeat == ONE and s.kind != "none" for s in some)
+    ]
+    if len(fine) == 1:
+        return [s for s in fine[0][1] if s.kind != "none"]
+    return _settled(n, p, axis)
+
+
+def _settled(n: Normalizer, p: Poly, axis: int, depth: int = 4) -> list[steps.Steps]:
+    """The steps along an axis for each way in which up to ``depth`` choices fall; [] where there are more."""
+    atom = next((a for a in _deciding(p) if axis in a.lanes), None)
+    if atom is None:
+        return [steps.along(n, p, axis)]
+    found: list[steps.Steps] = []
+    for _, image in _images(n, atom) if depth else ():
+        some = _settled(n, n.algebra.rebuild(p, {atom: image}), axis, depth - 1)
+        if not some:
+            return []
+        found += some
+    return found
+
+
+def _images(n: Normalizer, atom: Atom) -> list[tuple[Atom, Poly]]:
+    """What an open atom may be."""
+    if atom.kind == "cmp":
+        return [(atom, ZERO), (atom, ONE)]
+    return [(atom, x) for x in atom.args] if atom.kind == "extreme" else _select_images(n, atom)
 
 
 def _condition_lanes(atom: Atom) -> frozenset[int]:

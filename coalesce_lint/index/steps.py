@@ -52,12 +52,9 @@ class Steps:
     held: bool = False  #: a gather that stays at one place between its jumps
 
     @property
-    def run(self) -> Poly | None:
-        """The least known number of lanes between jumps."""
-        numbers = [j.period for j in self.jumps if j.period.constant is not None]
-        if numbers:
-            return min(numbers, key=lambda p: p.constant or 0)
-        return self.jumps[0].period if self.jumps else None
+    def choppy(self) -> bool:
+        """True where jumps are so close that half of the steps may be another one than the stride."""
+        return any(j.period.constant is not None and j.period.constant < 4 for j in self.jumps)
 
 
 #: Atoms whose value at a lane is made of that of their arguments at the lane.
@@ -107,7 +104,7 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
 
 def _with_rows(n: Normalizer, found: Steps, gather: Steps, held: list[Jump]) -> Steps:
     """``found`` plus loaded values that stay the same for runs of lanes (a table indexed by the row)."""
-    if found.kind != "regular" or not all(_smaller(n, found.repeat, j.period) for j in held):
+    if found.kind != "regular" or not all(smaller(n, found.repeat, j.period) for j in held):
         return replace(gather, jumps=merged(held))
     turned = found.turned or gather.turned
     return _jumping(replace(found, rows=True, turned=turned), [*held, *found.jumps])
@@ -264,14 +261,14 @@ def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps:
     """Only repeats: the finest one is the step, the coarser ones are jumps."""
     best = repeats[0]
     for other in repeats[1:]:
-        if _smaller(n, other[0], best[0]):
+        if smaller(n, other[0], best[0]):
             best = other
     for repeat, step, _ in repeats:
         if repeat == best[0] and step is not best[1]:
             return unknown(Reason.IRREGULAR)
-        if repeat != best[0] and not _smaller(n, best[0], repeat):
+        if repeat != best[0] and not smaller(n, best[0], repeat):
             return unknown(Reason.IRREGULAR)
-    if any(j.period == best[0] or _smaller(n, j.period, best[0]) for j in jumps):
+    if any(j.period == best[0] or smaller(n, j.period, best[0]) for j in jumps):
         return unknown(Reason.IRREGULAR)  # a jump of another size may hide each of the steps
     for repeat, step, shift in repeats:
         if repeat != best[0]:
@@ -281,7 +278,7 @@ def _finest(n: Normalizer, repeats: list[tuple[Poly, Poly, Poly | None]], jumps:
     return _jumping(Steps("regular", best[1], best[0], shift=best[2]), jumps)
 
 
-def _smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
+def smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
     """True where a < b is sure: by value, or as a proper divisor."""
     if a == b:
         return False

@@ -148,11 +148,13 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
     )
     differing = {(v.pattern, v.lane_axis, v.stride, tuple(v.notes)) for v in verdicts}
     if lanewise and worst.pattern != "unknown":
-        worst.notes.append("clamp")
+        worst.notes[:] = [*_jumps_of_all(worst, verdicts), "clamp"]
     if len(differing) > 1 and (not lanewise or _differ_by_branch(options, verdicts)):
         worst.notes.append("branch")
     for axis, found in worst.strides.items():
-        alike = len({v.strides[axis].stride for v in verdicts if axis in v.strides}) <= 1
+        alike = (
+            len({(v.strides[axis].kind, v.strides[axis].stride) for v in verdicts if axis in v.strides}) <= 1
+        )
         if (axis in lanewise and (axis != worst.lane_axis or len(differing) > 1)) or not (
             alike or axis == worst.lane_axis
         ):
@@ -161,6 +163,13 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
     if worst.pattern == "uniform" and lanewise and len({a.offset for a in options}) > 1:
         return replace(worst, pattern="unknown", reason=Reason.LANE_CHOICE.why)
     return worst
+
+
+def _jumps_of_all(worst: Verdict, verdicts: list[Verdict]) -> list[str]:
+    """The notes of ``worst`` with the breaks that lanes have which choose otherwise."""
+    alike = [v for v in verdicts if (v.pattern, v.lane_axis) == (worst.pattern, worst.lane_axis)]
+    breaks = [t for v in alike for t in v.notes if t.startswith(("wrap(", "run=", "piecewise"))]
+    return list(dict.fromkeys([*(t for t in worst.notes if t in breaks), *breaks, *worst.notes]))
 
 
 def _unit_axes(moves: dict[int, steps.Steps]) -> frozenset[int]:

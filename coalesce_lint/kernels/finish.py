@@ -219,7 +219,7 @@ class Finisher:
             stride: str | None = None
             if extent.constant == 1 or (steps is not None and steps.kind == "none"):
                 stride = "0"
-            elif steps is not None and steps.kind == "regular":
+            elif steps is not None and steps.kind == "regular" and (k == v.lane_axis or not steps.choppy):
                 stride = self.render.text(steps.stride)
             axes.append(Axis(k, self.render.text(extent), stride))
         return axes

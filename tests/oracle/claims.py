@@ -107,7 +107,7 @@ def _lane_axis_differs(claim: Claim, offset: np.ndarray, names: dict[str, Any], 
     for axis in claim.get("axes") or []:
         stride, number = evaluate(axis["stride"], names), axis["axis"]
         if number == claim["lane_axis"] and stride and offset.shape[number] > 1:
-            return tile_holds(offset, number, stride, notes) is False
+            return tile_holds(offset, number, stride, notes, either_sign=notes.clamp) is False
     return False
 
 
@@ -149,6 +149,8 @@ def _check_contiguous(claim: Claim, offset: np.ndarray, _names: dict[str, Any], 
         return Finding(None)
     if notes.branch:
         # The notes are those of the worst branch; another one may share elements or jump in its own way.
+        if notes.degenerate:
+            return Finding(None)
         steps = _steps(offset, axis)
         fits = mostly(offset, axis, 1, share=0.3, least=4)
         return Finding(fits, "wrong contiguous", f"axis {axis}, branch, steps {steps}")

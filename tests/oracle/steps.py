@@ -111,10 +111,14 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
         return None if moves.size <= 4 or _jumps_admitted(moves, lanes, notes) else False
     # The stride must be seen: notes that admit many jumps do not admit a line without it.
     moving = np.diff(line) != 0
-    seen = moving.sum() < 4 or fits[moving].mean() >= 0.25
     jumps = np.flatnonzero(~fits & (moving | (not notes.clamp))) + 1
+    # A jump from the end of a wrap to its beginning says nothing about the stride.
+    telling = moving & ~np.isin(np.abs(np.diff(line)), [(w - 1) * abs(stride) for w in notes.wraps if w])
+    seen = telling.sum() < 4 or fits[telling].mean() >= 0.25
     if seen and _jumps_admitted(jumps, lanes, notes):
         return True
+    if notes.clamp and notes.runs and jumps.size <= 4 + (lanes - 1) // min(r for r in notes.runs if r) + 2:
+        return None  # most lanes are held: what moves is where their rows end
     # A step that is longer than the modulus is not the step that is seen.
     return None if any(abs(stride) >= w for w in notes.wraps if w) else False
 
