@@ -32,6 +32,7 @@ class Verdict:
     notes: list[str] = field(default_factory=list)
     reason: Why | None = None
     offset: Poly | None = None
+    way: Poly | None = None  #: the offset by the way through its choices that the verdict speaks of
 
 
 @dataclass
@@ -55,7 +56,7 @@ def judge(context: Context, offset: Poly) -> Verdict:
     worst = _by_rules(context, offset)
     if worst.pattern == "unknown" and worst.reason in _TRY_LANES:
         worst = _by_lanes(context, offset) or worst
-    return replace(worst, offset=offset)
+    return replace(worst, offset=offset, way=worst.offset)
 
 
 def judge_descriptor(context: Context, offset: Poly, last: int, stride: Poly) -> Verdict:
