@@ -121,7 +121,7 @@ def _one_kernel(
             from coalesce_lint.twin import add_costs
 
             add_costs(kernel, fn, resolver, pins)
-        launches = functools.partial(assumed_launches, fn, kernel, assumptions)
+        launches = functools.partial(assumed_launches, fn, kernel, assumptions, pins)
         kernel.model = KernelModel(kernel, launches, assumptions.min_waste)
         if it.dead_sites:
             reached.finishers.append((kernel, finisher))

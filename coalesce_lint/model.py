@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coalesce_lint.access import Access, Cost, Kernel
 from coalesce_lint.hardware import tiles
@@ -148,6 +148,19 @@ class KernelModel:
     def costs(self, access: Access) -> list[Cost]:
         """The costs of an access that are known, one a launch."""
         return [c for m in self.launches if (c := m.cost(access)) is not None]
+
+    def assumed_cost(self, access: Access) -> dict[str, Any] | None:
+        """The kindest and the worst cost of an access, over how many launches, and what was assumed; None
+        where its cost is pinned or cannot be counted."""
+        costs = sorted(self.costs(access), key=badness) if access.cost is None else []
+        if not costs:
+            return None
+        return {
+            "best": costs[0].as_dict(),
+            "worst": costs[-1].as_dict(),
+            "launches": len(costs),
+            "assumptions": list(self.launches[0].launch.assumed),
+        }
 
     def best(self, access: Access) -> Cost | None:
         """The kindest cost of an access, by the sectors that a program fetches, then by look-ups."""
