@@ -107,7 +107,7 @@ def explain(
     if not kernels and not errors:
         complain("no kernels found")
     for e in errors:
-        complain(f"{e.path}:{e.line}: {e.message}" if e.line else f"{e.path}: {e.message}")
+        complain(f"{e.path}:{e.line}: {e.text}" if e.line else f"{e.path}: {e.text}")
     return 2 if errors else 0
 
 

@@ -45,15 +45,23 @@ class Function:
     def line(self) -> int:
         return self.node.lineno
 
+    @property
+    def first_line(self) -> int:
+        """The line of the first decorator, or of the ``def``."""
+        return min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
+
+    @property
+    def is_indented(self) -> bool:
+        """Whether it is part of a class, a function or another block."""
+        return self.module.lines[self.first_line - 1][:1].isspace()
+
     @cached_property
     def tree(self) -> cst.FunctionDef:
         """The function as a libcst tree, parsed from its own lines only. Raises cst.ParserSyntaxError."""
-        first = min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
-        lines = self.module.lines[first - 1 : self.node.end_lineno]
-        indent = len(lines[0]) - len(lines[0].lstrip())
+        lines = self.module.lines[self.first_line - 1 : self.node.end_lineno]
         text = "".join(lines).replace("\f", "")
         module = cst.parse_module(
-            ("if 1:\n" if indent else "") + text + ("" if text.endswith("\n") else "\n")
+            ("if 1:\n" if self.is_indented else "") + text + ("" if text.endswith("\n") else "\n")
         )
         body: Any = module.body[0]
         if isinstance(body, cst.If):
