@@ -134,6 +134,7 @@ def assumed_launch(
             launch.values[name] = 1
         elif "constexpr" in parameter.annotation:
             launch.values.update(_constexpr(name, tile, sizes))
+            launch.guessed.add(name)
         else:
             launch.values[name] = next(sizes)
         unspecialized = index in fn.do_not_specialize or name in fn.do_not_specialize

@@ -86,7 +86,10 @@ def short_runs(access: Access, kernel: Kernel) -> bool:
     noted = [int(n[4:]) for n in access.notes if n.startswith("run=") and n[4:].isdecimal()]
     for model in kernel.model.launches:
         op = model.proved(access)
-        if op is None or op.elements < WARP_LANES or access.lane_axis is None:
+        if op is None or op.elements < WARP_LANES or access.lane_axis is None or access.site is None:
+            return False
+        extent = (access.site.address.shape or ())[access.lane_axis]
+        if isinstance(extent, Node) and any(a.name in model.launch.guessed for a in arguments_of(extent)):
             return False
         if min([op.shape[access.lane_axis], *noted]) * op.element_bytes >= SECTOR_BYTES:
             return False
@@ -101,14 +104,12 @@ def conditional_wrap(access: Access, kernel: Kernel) -> tuple[str, Cost | None] 
         return None
     if loss_of(model, access, sure=False) is not None:
         return None
-    names = sorted({a.name for a in _moduli(access.site.address) if not a.constexpr})
-    if not names:
-        return None
-    odd = kernel.model.odd(model, tuple(names))
-    loss = loss_of(odd, access, sure=False)
-    if loss is None or loss.kind != "contiguity" or not loss.elsewhere:
-        return None
-    return " and ".join(names), odd.cost(access)
+    for name in sorted({a.name for a in _moduli(access.site.address) if not a.constexpr}):
+        odd = kernel.model.odd(model, name)
+        loss = loss_of(odd, access, sure=False)
+        if loss is not None and loss.kind == "contiguity" and loss.elsewhere:
+            return name, odd.cost(access)
+    return None
 
 
 def _moduli(address: Node) -> Iterator[Any]:
@@ -178,12 +179,15 @@ def arguments_of(node: Node | None) -> Iterator[Any]:
             yield inner.attr
 
 
+_BOUNDS = frozenset(("lt", "le", "gt", "ge"))
+
+
 def bound_of(model: LaunchModel, access: Access, axis: int) -> str | None:
     """The bound that cuts the mask's runs along ``axis``: a number that is no multiple of 16, or an argument
     that the kernel does not specialize. None where it is neither, so that nothing is proved."""
     mask = access.site.mask if access.site is not None else None
     for node in walk([mask] if mask is not None else []):
-        if node.op != "cmp" or node.shape in ((), None):
+        if node.op != "cmp" or node.attr not in _BOUNDS or node.shape in ((), None):
             continue
         info = model.info(node)
         k = axis - (len(model.proved(access).shape) - len(node.shape))  # type: ignore[union-attr]

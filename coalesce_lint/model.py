@@ -129,18 +129,19 @@ class KernelModel:
 
     kernel: Kernel
     make_launches: Callable[[], list[Launch]]
-    _odd: dict[tuple[int, tuple[str, ...]], LaunchModel] = field(default_factory=dict, init=False)
+    _odd: dict[tuple[int, str], LaunchModel] = field(default_factory=dict, init=False)
     min_waste: float = 1.0  #: strided accesses with less traffic than so many times what is needed are kept
 
     @cached_property
     def launches(self) -> list[LaunchModel]:
         return [LaunchModel(self.kernel, launch) for launch in self.make_launches()]
 
-    def odd(self, model: LaunchModel, names: tuple[str, ...]) -> LaunchModel:
-        """One of the launches with the arguments ``names`` not divisible by 16."""
-        key = (id(model), names)
+    def odd(self, model: LaunchModel, name: str) -> LaunchModel:
+        """One of the launches with the argument ``name`` not divisible by 16."""
+        key = (id(model), name)
         if key not in self._odd:
-            values = {n: v + 1 for n in names if isinstance(v := model.launch.values.get(n), int)}
+            value = model.launch.values.get(name)
+            values = {name: value + 1} if isinstance(value, int) else {}
             launch = replace(model.launch, values={**model.launch.values, **values})
             self._odd[key] = LaunchModel(self.kernel, launch)
         return self._odd[key]
