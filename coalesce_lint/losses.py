@@ -19,7 +19,6 @@ from coalesce_lint.hardware.launch import SECTOR_BYTES, VECTOR_BYTES, WARP_LANES
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.model import LaunchModel
 
-
 _STRIDE = re.compile("stride", re.IGNORECASE)
 
 
