@@ -415,7 +415,10 @@ MUTANTS = [
         "up = a",
     ),
     Mutant(
-        "negative steps of range count up", "kernels/calls.py", "p[2] if len(p) > 2 else const(1)", "const(1)"
+        "only the last end of an iteration counts",
+        "kernels/loops.py",
+        "outs = [e[name] for e in ends if name in e]",
+        "outs = [self.env[name] for e in ends[:1] if name in e]",
     ),
     Mutant(
         "a helper's default is not its caller's",
