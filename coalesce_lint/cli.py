@@ -6,6 +6,7 @@ imports, may import libcst, sympy, torch or triton.
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Sequence
 
@@ -28,8 +29,17 @@ class DefaultVerb(click.Group):
             click.echo(self.get_help(ctx), err=True)
             ctx.exit(2)
         if args[0] not in self.commands and args[0] not in own:
+            self._suggest(args[0])
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def _suggest(self, word: str) -> None:
+        """Ends the run where ``word`` is no path and looks like a misspelt verb."""
+        if word.isalpha() and not os.path.lexists(word):
+            if word == "help":
+                raise click.UsageError("no such file or folder: 'help'; did you mean '--help'?")
+            for verb in difflib.get_close_matches(word, self.commands, 1, 0.75):
+                raise click.UsageError(f"no such verb, file or folder: '{word}'; did you mean '{verb}'?")
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "[check] [OPTIONS] PATH...")

@@ -76,7 +76,7 @@ def walk(
         try:
             mode = os.stat(path).st_mode
         except (OSError, ValueError) as error:
-            yield Problem(path, _reason(error))
+            yield Problem(path or "''", _reason(error))
             continue
         if stat.S_ISDIR(mode):
             found: Iterable[str | Problem] = _walk_folder(path, excludes)

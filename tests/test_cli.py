@@ -416,6 +416,29 @@ def test_the_code_that_is_read_is_never_run(project):
     assert not (project / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["json", "zlib", "ast", "click", "libcst", "sympy", "multiprocessing", "triton"]
+)
+def test_modules_in_the_current_folder_are_never_imported(project, name):
+    (project / f"{name}.py").write_text("open('ran', 'w')\nraise SystemExit(9)\n" + STRIDED)
+    told = run("--jobs", "2", ".", cwd=project)
+    assert told.returncode == 1, told.stderr
+    assert f"{name}.py:11:9: CL101" in told.stdout
+    assert not (project / "ran").exists()
+
+
+def test_a_misspelt_verb(project):
+    assert "did you mean 'explain'?" in run("exlpain", "strided.py", cwd=project).stderr
+    assert "did you mean '--help'?" in run("help", cwd=project).stderr
+    (project / "rules").write_text(STRIDED)
+    assert run("rules", cwd=project).returncode == 1
+
+
+def test_an_empty_path_is_seen(project):
+    assert run("", cwd=project).stderr.splitlines()[0] == "coalesce-lint: '': no such file or folder"
+    assert run("explain", "", cwd=project).stderr == "coalesce-lint: '': no such file or folder\n"
+
+
 def test_an_internal_error_is_one_line(project):
     code = (
         "import sys; from coalesce_lint import cli, files;"
