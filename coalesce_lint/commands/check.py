@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ from coalesce_lint.commands.common import CONTEXT, fail, load_settings, settings
 from coalesce_lint.terminal import complain, has_colour, write
 
 if TYPE_CHECKING:
-    from coalesce_lint.findings import Rule
+    from coalesce_lint.findings import Finding, Rule
     from coalesce_lint.per_file import PerFileIgnores
     from coalesce_lint.settings import Settings
 
@@ -36,6 +37,19 @@ if TYPE_CHECKING:
 @click.option("--force-exclude", is_flag=True, help="Let 'exclude' hold for files that are given, too.")
 @click.option("--stdin-filename", metavar="NAME", help="The name of what is read for the path '-'.")
 @strings_option
+@click.option(
+    "--evidence",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE.json",
+    help="Add the slowdowns that 'verify --json' measured to the messages; repeatable.",
+)
+@click.option(
+    "--min-slowdown",
+    type=click.FloatRange(0.0),
+    metavar="X",
+    help="With --evidence: hide findings that measured below X.",
+)
 @click.option("--no-cache", is_flag=True, help="Accepted for what comes: results are not cached yet.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint kernels: report the accesses that are strided and worth repairing.
@@ -79,12 +93,26 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         jobs=options["jobs"] or run.default_jobs(),
         stdin=None if stdin is None else (stdin, files.read_stdin(stdin)),
     )
+    if options["evidence"]:
+        outcome.findings = _with_evidence(outcome.findings, options["evidence"], options["min_slowdown"])
+    elif options["min_slowdown"] is not None:
+        fail("--min-slowdown needs --evidence")
     write(_renderer(options["form"] or found.output_format).render(outcome, has_colour()))
     for problem in outcome.problems:
         complain(f"{problem.path}: {problem.message}")
     if not options["quiet"]:
         complain(run.summary(outcome))
     return 0 if options["exit_zero"] and outcome.exit_code == 1 else outcome.exit_code
+
+
+def _with_evidence(findings: list[Finding], paths: tuple[Path, ...], limit: float | None) -> list[Finding]:
+    """The findings joined with what was measured. Ends the run where a file is no evidence."""
+    from coalesce_lint.evidence import Evidence, EvidenceError
+
+    try:
+        return Evidence.read(list(paths)).join(findings, limit)
+    except EvidenceError as error:
+        fail(str(error))
 
 
 def _rules(found: Settings, options: dict[str, Any]) -> list[Rule]:
