@@ -76,7 +76,7 @@ def main() -> None:
             continue
         start = time.process_time()
         found = [(str(p), p.read_bytes()) for p in sorted(repo.rglob("*.py")) if p.is_file()]
-        texts = [(p, d.decode(errors="replace")) for p, d in found if indexes.may_launch(d)]
+        texts = [(p, d.decode(errors="replace")) for p, d in found if files.may_launch(d)]
         launches = indexes.build(texts, [repo], innermost=True)
         seconds = time.process_time() - start
         kernels = [p for p, d in found if files.may_hold_kernel(d)]
@@ -97,7 +97,9 @@ def main() -> None:
                         reasons[short] += 1
                         if args.list is not None and args.list in reason:
                             place = "{}:{}:{}".format(*access["place"])
-                            print(f"  {place} {access['condition']} {reason}  {access['under'][-1].place.line}")
+                            print(
+                                f"  {place} {access['condition']} {reason}  {access['under'][-1].place.line}"
+                            )
                     if "assumed" in word:
                         drawn.append((word, access))
         total.update(counts)
@@ -108,7 +110,13 @@ def main() -> None:
     if args.sample:
         print(f"seed {args.seed}")
         for word, access in random.Random(args.seed).sample(drawn, min(args.sample, len(drawn))):
-            print("{}:{}:{}".format(*access["place"]), access["kernel"], access["condition"], word, access["source"])
+            print(
+                "{}:{}:{}".format(*access["place"]),
+                access["kernel"],
+                access["condition"],
+                word,
+                access["source"],
+            )
             for u in access["under"][:2]:
                 print(f"    {u.place.path}:{u.place.line} {u.pattern} {u.basis} {u.axes}")
 

@@ -56,10 +56,10 @@ MUTANTS = [
     Mutant("the rest of a division is lost", DIVISION, "return q + self.div(r, c, mode)", "return q"),
     Mutant("a remainder with the wrong sign", DIVISION, "out = x - c * q", "out = x + c * q"),
     Mutant(
-        "a digit of what may be negative",
+        "a quotient of what may be negative is not negative",
         DIVISION,
-        'if (mode == "floor" or ranges.nonneg(self, x)) and ranges.nonneg(self, c):',
-        "if ranges.nonneg(self, c):",
+        "atom.nonneg = ranges.nonneg(self, x)",
+        "atom.nonneg = True",
     ),
     Mutant(
         "a division that leaves a rest counts as exact",
@@ -136,21 +136,21 @@ MUTANTS = [
     Mutant(
         "the factor of a repeated step is lost",
         STEPS,
-        "repeats.append((steps.repeat, factor * steps.stride, atom.args[1]))",
-        "repeats.append((steps.repeat, steps.stride, atom.args[1]))",
+        "repeats.append((steps.repeat, factor * steps.stride,",
+        "repeats.append((steps.repeat, steps.stride,",
     ),
     # -- choices and conditions
     Mutant(
-        "a clamp of two lane terms takes the first",
+        "a minimum is its first part",
         CHOICES,
-        "if len(varying) == 1:\n            images",
-        "if varying:\n            images",
+        "images = [(atom, x) for x in atom.args]",
+        "images = [(atom, atom.args[0])]",
     ),
     Mutant(
-        "the held arm of a choice is taken",
+        "held lanes that move share one address",
         CHOICES,
-        "return varying[0] if len(varying) == 1 else None",
-        "return a",
+        "if clamp and all(_stands_still(n, out[held[0]].offset, axis) for axis in atom.lanes):",
+        "if clamp:",
     ),
     Mutant(
         "choices do not differ by lane",
@@ -167,8 +167,8 @@ MUTANTS = [
     Mutant(
         "only the first arm of a branch counts",
         CHOICES,
-        "return [(atom, a), (atom, b)]\n    held",
-        "return [(atom, a)]\n    held",
+        "for k, (a, image) in enumerate(images):",
+        "for k, (a, image) in enumerate(images[:1]):",
     ),
     Mutant(
         "what holds in a branch is taken for false",
@@ -236,8 +236,13 @@ MUTANTS = [
         "{old: new for new, old in",
         "{new: old for new, old in",
     ),
-    Mutant("casts that wrap", REARRANGED, "and not _within(n, p, largest)", "and False"),
-    Mutant("a cast wraps one too late", REARRANGED, '"int8": 127', '"int8": 255'),
+    Mutant(
+        "casts that wrap",
+        "index/normalize.py",
+        "if node.type in _LARGEST and node.op in _WRAPPING",
+        "if False and node.op in _WRAPPING",
+    ),
+    Mutant("a cast wraps too late", "index/normalize.py", '"i8": 127', '"i8": 255'),
     Mutant(
         "both halves of a split are the first",
         REARRANGED,
@@ -318,18 +323,14 @@ MUTANTS = [
         "worst = min(\n        verdicts",
         "worst = max(\n        verdicts",
     ),
-    Mutant(
-        "sizes are stride arguments", VERDICT, "return None if context.is_size(atom) else atom", "return atom"
-    ),
+    Mutant("sizes are stride arguments", VERDICT, "return None if is_size(atom) else atom", "return atom"),
     Mutant(
         "any constexpr is a stride argument",
         VERDICT,
         "return atom if _STRIDE_NAME.search(atom.attr.name) else None",
         "return atom",
     ),
-    Mutant(
-        "reversed lanes are no unit stride", VERDICT, "if s.stride in (ONE, -ONE)]", "if s.stride == ONE]"
-    ),
+    Mutant("reversed lanes are no unit stride", VERDICT, "s.stride in (ONE, -ONE))", "s.stride == ONE)"),
     Mutant(
         "any coefficient owns the unit stride",
         "index/owners.py",
@@ -414,7 +415,10 @@ MUTANTS = [
         "up = a",
     ),
     Mutant(
-        "negative steps of range count up", "kernels/calls.py", "p[2] if len(p) > 2 else const(1)", "const(1)"
+        "only the last end of an iteration counts",
+        "kernels/loops.py",
+        "outs = [e[name] for e in ends if name in e]",
+        "outs = [self.env[name] for e in ends[:1] if name in e]",
     ),
     Mutant(
         "a helper's default is not its caller's",

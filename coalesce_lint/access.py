@@ -317,15 +317,21 @@ class Kernel:
 
 @dataclass
 class FileError:
-    """A file that could not be read or parsed."""
+    """A file that could not be read or parsed, or one ``kernel`` of it that was not read to its end."""
 
     path: str
     line: int
     message: str
     column: int = 0
+    kernel: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The message with the kernel that it is about."""
+        return self.message if self.kernel is None else f"{self.kernel}: {self.message}"
 
     def as_dict(self) -> dict[str, Any]:
-        return {"path": self.path, "line": self.line, "message": self.message}
+        return {"path": self.path, "line": self.line, "message": self.text}
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """What the rules on strided accesses share: which accesses are worth a finding, and how to say it.
 
-Sizes are estimates made from the source alone: an extent that is not a number counts as ``USUAL_EXTENT``
+Sizes are estimates made from the source alone: each name in an extent counts as ``USUAL_EXTENT``
 lanes, and each loop around an access multiplies it by ``USUAL_TURNS``.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from coalesce_lint.access import Access, Kernel, Part
 from coalesce_lint.findings import Finding, Rule
-from coalesce_lint.lanes import WARP, positions
+from coalesce_lint.lanes import WARP, estimate, positions
 from coalesce_lint.siblings import interleaved, parts_of
 from coalesce_lint.waste import waste_of
 
@@ -43,7 +43,7 @@ def strided_accesses(kernel: Kernel, wanted: Callable[[Access], bool]) -> Iterat
         return
     heaviest = max(_sectors(a) for a in kernel.accesses)
     for access in strided:
-        if _lanes(access, unknown=WARP) >= WARP and _sectors(access) * 8 > heaviest and not _dense(access):
+        if _lanes(access, unknown=WARP) >= WARP and _sectors(access) * 8 > heaviest and not dense(access):
             yield access
 
 
@@ -68,21 +68,25 @@ def _stride_loaded(access: Access) -> bool:
     return "loaded" in (access.lane_stride or "")
 
 
-def _dense(access: Access) -> bool:
+def dense(access: Access) -> bool:
     """Whether the lanes along the lane axis touch no more sectors than as many neighbouring elements do."""
     elements = positions(access)
     if elements is None:
-        return False
+        # a number of lanes that is not known is a block or a size: a group that fills sectors
+        return any(n.startswith("repeat=") and not n[7:].isdecimal() for n in access.notes)
     return len({e // SECTOR_ELEMENTS for e in elements}) <= -(-len(elements) // SECTOR_ELEMENTS)
 
 
 def _lanes(access: Access, unknown: int) -> int:
     """Lanes with an address of their own, taking ``unknown`` for an extent that is not a number."""
-    extents = []
-    for axis in access.axes:
-        if axis.stride != "0":
-            extents.append(int(axis.extent) if axis.extent.isdecimal() else unknown)
-    return math.prod(extents)
+    extents = [axis.extent for axis in access.axes if axis.stride != "0"]
+    return math.prod(int(e) if e.isdecimal() else unknown for e in extents)
+
+
+def _usual_lanes(access: Access) -> int:
+    """The same with ``USUAL_EXTENT`` for each name in an extent: a quotient of blocks is a small number."""
+    extents = [axis.extent for axis in access.axes if axis.stride != "0"]
+    return math.prod(max(estimate(e, USUAL_EXTENT), 1) for e in extents)
 
 
 def _sectors(access: Access) -> float:
@@ -90,9 +94,9 @@ def _sectors(access: Access) -> float:
     if access.pattern == "uniform":
         lanes = 1.0
     elif access.pattern in ("contiguous", "parametric"):
-        lanes = _lanes(access, USUAL_EXTENT) / SECTOR_ELEMENTS
+        lanes = _usual_lanes(access) / SECTOR_ELEMENTS
     else:
-        lanes = float(_lanes(access, USUAL_EXTENT))
+        lanes = float(_usual_lanes(access))
     # an address of which not everything is known cannot be said to stay the same
     stays = access.reused and access.pattern not in ("gather", "unknown")
     return float(lanes * USUAL_TURNS ** max(access.loop_depth - stays, 0))
@@ -104,7 +108,7 @@ def strided_finding(rule: Rule, access: Access, kernel: Kernel) -> Iterator[Find
     Its severity follows the bytes beyond L1; none where they are below the ``min-waste`` of the settings.
     """
     found = waste_of(access, kernel)
-    if found is not None and found.traffic < kernel.model.min_waste:
+    if found is not None and (found.traffic < kernel.model.min_waste or not found.matters):
         return
     owner = f" and {_owner(access)} walks the unit stride" if access.scalar_owner else ""
     costs = f" ({found.words})" if found is not None else ""

@@ -24,6 +24,7 @@ from coalesce_lint.settings import USUAL_ELEMENT
 if TYPE_CHECKING:
     from coalesce_lint.kernels.configs import Config
     from coalesce_lint.kernels.source import Function, Parameter
+    from coalesce_lint.pins import Pins
     from coalesce_lint.settings import Settings
 
 #: Extents of tiles that nothing says: in kernels with tiles of several axes, and in those without.
@@ -67,8 +68,13 @@ class Assumptions:
         return self.element_types[max(matching, key=len)] if matching else USUAL_ELEMENT
 
 
-def assumed_launches(fn: Function, kernel: Kernel, assumptions: Assumptions) -> list[Launch]:
-    """One launch for each configuration of the kernel's autotuner, one if there are none."""
+def assumed_launches(
+    fn: Function, kernel: Kernel, assumptions: Assumptions, pins: Pins | None = None
+) -> list[Launch]:
+    """One launch for each configuration of the kernel's autotuner, one if there are none.
+
+    What ``pins`` fix is not assumed.
+    """
     from coalesce_lint.kernels.configs import configs_of
 
     configs = configs_of(fn)
@@ -80,20 +86,28 @@ def assumed_launches(fn: Function, kernel: Kernel, assumptions: Assumptions) -> 
         step = len(distinct) / MOST_CONFIGS
         distinct = [distinct[int(k * step)] for k in range(MOST_CONFIGS)]
     if not distinct:
-        return [assumed_launch(fn, kernel, assumptions)]
-    return [assumed_launch(fn, kernel, assumptions, c) for c in distinct]
+        return [assumed_launch(fn, kernel, assumptions, pins=pins)]
+    return [assumed_launch(fn, kernel, assumptions, c, pins) for c in distinct]
 
 
 def assumed_launch(
-    fn: Function, kernel: Kernel, assumptions: Assumptions, config: Config | None = None
+    fn: Function,
+    kernel: Kernel,
+    assumptions: Assumptions,
+    config: Config | None = None,
+    pins: Pins | None = None,
 ) -> Launch:
     """A launch that is as kind to the kernel as can be, under one configuration."""
+    pinned = Launch.from_pins(pins) if pins is not None else Launch()
     launch = Launch(
-        profile=profile_of(assumptions.triton),
-        arch=assumptions.arch,
+        profile=profile_of((pins.triton if pins is not None else None) or assumptions.triton),
+        arch=pinned.arch if pins is not None and pins.arch else assumptions.arch,
         num_warps=config.num_warps if config is not None else assumptions.num_warps,
-        sketch=True,
+        grid=pinned.grid,
+        sketch=pinned.grid is None,
     )
+    if pins is not None and pins.num_warps:
+        launch.num_warps = pins.num_warps
     roots = {name for a in kernel.accesses for name in a.pointer.split("|")}
     conditions = {a.condition.split(" ")[0] for a in kernel.accesses if a.condition}
     ones = conditions if assumptions.innermost else set()
@@ -101,6 +115,10 @@ def assumed_launch(
     sizes = _sizes()
     for index, parameter in enumerate(fn.parameters):
         name = parameter.name
+        if name in pinned.pointers or name in pinned.values:
+            launch.pointers.update({n: p for n, p in pinned.pointers.items() if n == name})
+            launch.values.update({n: v for n, v in pinned.values.items() if n == name})
+            continue
         if config is not None and name in config.values:
             launch.values[name] = config.values[name]
             continue
@@ -116,13 +134,14 @@ def assumed_launch(
             launch.values[name] = 1
         elif "constexpr" in parameter.annotation:
             launch.values.update(_constexpr(name, tile, sizes))
+            launch.guessed.add(name)
         else:
             launch.values[name] = next(sizes)
         unspecialized = index in fn.do_not_specialize or name in fn.do_not_specialize
         if unspecialized or is_integer_type(parameter.annotation):
             launch.variables.add(name)
     launch.unaligned = set(unaligned(fn))
-    launch.assumed = _in_words(launch, assumptions, config)
+    launch.assumed = _in_words(launch, assumptions, config, pinned)
     return launch
 
 
@@ -149,14 +168,18 @@ def _sizes() -> Iterator[int]:
         number += 16 * 34
 
 
-def _in_words(launch: Launch, assumptions: Assumptions, config: Config | None) -> list[str]:
-    types = sorted({p.type for p in launch.pointers.values()})
+def _in_words(
+    launch: Launch, assumptions: Assumptions, config: Config | None, pinned: Launch
+) -> list[str]:
+    """What was taken for granted; empty where everything was pinned."""
+    types = sorted({p.type for n, p in launch.pointers.items() if n not in pinned.pointers})
     words = [f"{'/'.join(types)} elements"] if types else []
-    words.append("arguments that are multiples of 16")
-    if any(v == 1 for v in launch.values.values()) and assumptions.innermost:
-        words.append("innermost strides of 1")
-    guessed = [f"{n}={v}" for n, v in launch.values.items() if v in (TILE, ROW) and config is None]
-    words += guessed[:3]
+    open_values = {n: v for n, v in launch.values.items() if n not in pinned.values}
+    if any(isinstance(v, int) and v > ROW for v in open_values.values()):
+        words.append("arguments that are multiples of 16")
+    words += [f"{n} = 1" for n, v in open_values.items() if v == 1 and assumptions.innermost][:3]
+    if config is None:
+        words += [f"{n} = {v}" for n, v in open_values.items() if v in (TILE, ROW)][:4]
     words.append(f"{launch.num_warps} warps")
     return words
 

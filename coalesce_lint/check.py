@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from coalesce_lint import files, suppress
-from coalesce_lint.access import FileError, FileReport, Place
-from coalesce_lint.findings import Finding, Rule, all_rules, run_rules
+from coalesce_lint.analysis import analyze, describe, load_engine
+from coalesce_lint.findings import Finding, all_rules, run_rules
 
 if TYPE_CHECKING:
     from coalesce_lint.assume import Assumptions
-    from coalesce_lint.pins import Pins
+    from coalesce_lint.launches.index import LaunchIndex
+    from coalesce_lint.per_file import PerFileIgnores
 
 #: From so many files with kernels on, worker processes are started.
 PARALLEL_FROM = 4
@@ -58,7 +60,7 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        if self.problems:
+        if any(p.fatal for p in self.problems):
             return 2
         return 1 if any(f.severity != "info" for f in self.findings) else 0
 
@@ -71,35 +73,53 @@ class Work:
     asked: frozenset[str] = frozenset()  #: codes that were selected by name, not by default
     roots: tuple[Path, ...] = ()  #: folders in which imported helpers are looked for
     assumptions: Assumptions | None = None  #: what is taken for granted of launches
+    strings: bool = False  #: look for kernels inside string literals, too
+    per_file: PerFileIgnores | None = None
+    launches: LaunchIndex | None = None  #: the launches in all files of the run
 
 
 def check_paths(
     items: Iterable[str | files.Problem],
-    rules: Sequence[Rule],
+    todo: Work,
     jobs: int,
-    roots: Sequence[Path] = (),
-    stdin: tuple[str, bytes] | None = None,
-    assumptions: Assumptions | None = None,
-    asked: Iterable[str] = (),
+    stdin: tuple[str, bytes | files.Problem] | None = None,
 ) -> Outcome:
     """Checks the files of ``items`` and ``stdin`` (name, content) in up to ``jobs`` processes."""
     outcome = Outcome()
     sources: list[tuple[str, bytes]] = []
-    if stdin is not None:
-        outcome.counts.files += 1
-        if files.may_hold_kernel(stdin[1]):
-            sources.append(stdin)
-    for item in items:
-        data = files.read_bytes(item) if isinstance(item, str) else item
+    hosts: list[tuple[str, bytes]] = []
+    given: list[tuple[str, bytes | files.Problem]] = [] if stdin is None else [stdin]
+    for name, data in itertools.chain(given, _read(items)):
         if isinstance(data, files.Problem):
             outcome.problems.append(data)
             continue
         outcome.counts.files += 1
         if files.may_hold_kernel(data):
-            sources.append((str(item), data))
-    work = Work(tuple(r.code for r in rules), frozenset(asked), tuple(roots), assumptions)
-    check_sources(sources, work, jobs, outcome)
+            sources.append((name, data))
+        if files.may_launch(data):
+            hosts.append((name, data))
+    if sources:
+        todo = replace(todo, launches=find_launches(hosts, todo.roots, todo.assumptions))
+    check_sources(sources, todo, jobs, outcome)
     return outcome
+
+
+def find_launches(
+    hosts: Iterable[tuple[str, bytes]], roots: Sequence[Path], assumptions: Assumptions | None
+) -> LaunchIndex:
+    """The launches in the files of ``hosts`` (name, content); text that cannot be decoded holds none."""
+    from coalesce_lint.launches import index
+
+    texts = []
+    for name, data in hosts:
+        with contextlib.suppress(files.DecodeError):
+            texts.append((name, files.decode(data)))
+    return index.build(texts, roots, assumptions is None or assumptions.innermost)
+
+
+def _read(items: Iterable[str | files.Problem]) -> Iterator[tuple[str, bytes | files.Problem]]:
+    for item in items:
+        yield (item, files.read_bytes(item)) if isinstance(item, str) else (item.path, item)
 
 
 def summary(outcome: Outcome) -> str:
@@ -122,16 +142,14 @@ def _number(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def check_sources(
-    sources: Sequence[tuple[str, bytes]], todo: Work, jobs: int, outcome: Outcome
-) -> None:
+def check_sources(sources: Sequence[tuple[str, bytes]], todo: Work, jobs: int, outcome: Outcome) -> None:
     """Adds to ``outcome`` what comes of ``sources``, all of which may hold kernels."""
     work = functools.partial(check_source, todo=todo)
     results: Iterable[FileResult]
     if jobs > 1 and len(sources) >= PARALLEL_FROM:
         from coalesce_lint import pool
 
-        _load_engine()
+        load_engine()
         answers = pool.run(work, sources, jobs)
         results = (
             a if isinstance(a, FileResult) else FileResult(s[0], crash=a)
@@ -159,49 +177,10 @@ def check_source(source: tuple[str, bytes], todo: Work) -> FileResult:
         return FileResult(path, crash=f"internal error: {describe(error)}; the file was not checked")
 
 
-def describe(error: BaseException) -> str:
-    """``error`` on one line."""
-    first, *_ = str(error).splitlines() or [""]
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
-
-
-def analyze(
-    path: str,
-    data: bytes,
-    pins: Pins | None,
-    roots: Sequence[Path],
-    assumptions: Assumptions | None = None,
-) -> FileReport:
-    """What the engine says of a file's bytes; bytes that are no source text are an error of the report."""
-    try:
-        text = files.decode(data)
-    except files.DecodeError as error:
-        return FileReport(path, errors=[FileError(path, error.line, str(error))])
-    report: FileReport = _load_engine().analyze_text(
-        text, path, pins, roots=roots, assumptions=assumptions
-    )
-    report.lines = text.split("\n")
-    if not os.path.isabs(path):
-        _show_relative(report)
-    return report
-
-
-def _show_relative(report: FileReport) -> None:
-    """Shows other files, which hold helpers, as the file itself is shown: from the current folder."""
-
-    def shown(place: Place) -> Place:
-        return replace(place, path=os.path.relpath(place.path)) if os.path.isabs(place.path) else place
-
-    for access in (a for k in report.kernels for a in k.accesses):
-        access.place = shown(access.place)
-        for call in access.call_chain:
-            call.place = shown(call.place)
-
-
 def _check(path: str, data: bytes, todo: Work) -> FileResult:
     rules = [r for r in all_rules() if r.code in todo.codes]
     counts = Counts(parsed=1)
-    report = analyze(path, data, None, todo.roots, todo.assumptions)
+    report = analyze(path, data, None, todo.roots, todo.assumptions, todo.strings, todo.launches)
     for kernel in report.kernels:
         counts.kernels += 1
         counts.accesses += len(kernel.accesses)
@@ -210,6 +189,8 @@ def _check(path: str, data: bytes, todo: Work) -> FileResult:
     findings = []
     for finding in run_rules(report.kernels, report.errors, rules):
         if finding.optional and finding.code not in todo.asked:
+            continue
+        if todo.per_file is not None and todo.per_file.ignores(finding.place.path, finding.code):
             continue
         if suppress.is_suppressed(finding, texts.of(finding.place.path)):
             counts.suppressed += 1
@@ -239,12 +220,6 @@ class _Texts:
             except files.DecodeError:
                 self._known[path] = []
         return self._known[path]
-
-
-def _load_engine() -> ModuleType:
-    from coalesce_lint import engine
-
-    return engine
 
 
 def default_jobs() -> int:

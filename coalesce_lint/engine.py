@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from coalesce_lint.kernels.source import Function, Module, read_module
 from coalesce_lint.model import KernelModel
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from coalesce_lint.kernels.finish import Finisher
     from coalesce_lint.pins import Pins
 
@@ -110,7 +113,7 @@ def _one_kernel(
         it = Interpreter(fn, resolver, dict(pins.args) if pins is not None else None)
         it.run()
         if it.spent is not None:
-            report.errors.append(FileError(module.path, fn.line, f"{fn.name}: {it.spent}"))
+            report.errors.append(_kernel_error(fn, it.spent))
         reached.functions |= {fn, *it.inlined}
         finisher = Finisher(it)
         kernel.accesses = list(finisher.accesses())
@@ -121,15 +124,27 @@ def _one_kernel(
             from coalesce_lint.twin import add_costs
 
             add_costs(kernel, fn, resolver, pins)
-        launches = functools.partial(assumed_launches, fn, kernel, assumptions)
+        launches = functools.partial(assumed_launches, fn, kernel, assumptions, pins)
         kernel.model = KernelModel(kernel, launches, assumptions.min_waste)
         if it.dead_sites:
             reached.finishers.append((kernel, finisher))
     except cst.ParserSyntaxError as e:
-        report.errors.append(FileError(module.path, fn.line, f"{fn.name}: {str(e).splitlines()[0]}"))
+        report.errors.append(_parser_error(fn, e))
     except RecursionError:
-        report.errors.append(FileError(module.path, fn.line, f"{fn.name}: nested too deeply to be read"))
+        report.errors.append(_kernel_error(fn, "nested too deeply to be read"))
     report.kernels.append(kernel)
+
+
+def _kernel_error(fn: Function, message: str, line: int | None = None) -> FileError:
+    return FileError(fn.module.path, line or fn.line, message, kernel=fn.name)
+
+
+def _parser_error(fn: Function, error: cst.ParserSyntaxError) -> FileError:
+    # the line in the message is right, that beside it is one too far
+    match = re.match(r"(?:\w+ error: )?(?:error at (\d+):\d+: )?(.*)", error.message)
+    within, what = (match[1], match[2]) if match else (None, error.message)
+    line = fn.first_line + int(within or error.raw_line) - 1 - fn.is_indented
+    return _kernel_error(fn, f"its source cannot be parsed by libcst: {what}", line)
 
 
 def _at(access: Access) -> tuple[str, int, int]:

@@ -2,82 +2,101 @@
 
 from __future__ import annotations
 
-import re
-import sys
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from coalesce_lint import files
+from coalesce_lint import files, pin_checks
 from coalesce_lint.access import FileError, FileReport, Kernel
-from coalesce_lint.check import analyze, describe
+from coalesce_lint.analysis import analyze, describe
+from coalesce_lint.assume import Assumptions
+from coalesce_lint.check import find_launches
 from coalesce_lint.pins import Pins
+from coalesce_lint.settings import Settings
+
+if TYPE_CHECKING:
+    from coalesce_lint.launches.index import LaunchIndex
+
+
+@dataclass(frozen=True)
+class Target:
+    """What to explain: a path, and the name of one kernel of it or "" for all."""
+
+    path: str
+    kernel: str = ""
+
+
+def target(text: str) -> Target:
+    """``PATH`` or ``PATH::KERNEL``; a path may itself contain ``::``."""
+    path, parted, kernel = text.rpartition("::")
+    return Target(path, kernel) if parted and not os.path.lexists(text) else Target(text)
+
+
+@dataclass
+class _Run:
+    pins: Pins
+    settings: Settings
+    strings: bool
+    checks: pin_checks.Checks
+    launches: LaunchIndex | None = None
+    errors: list[FileError] = field(default_factory=list)
 
 
 def explain_targets(
-    targets: Sequence[str], pins: Pins, compiled: bool = False
+    targets: Sequence[Target],
+    pins: Pins,
+    settings: Settings,
+    strings: bool = False,
+    context: Sequence[str] = (),
 ) -> tuple[list[Kernel], list[FileError]]:
-    """The kernels of ``PATH`` and ``PATH::KERNEL`` targets in order, and what could not be read or found.
+    """The kernels of ``targets`` in order, and what could not be read or found.
 
-    With ``compiled`` each kernel is compiled, too, which imports its file in a subprocess; without it nothing
-    that is read is ever run.
+    ``strings``: kernels inside string literals, too. Launches are looked for in the targets' files and under
+    the paths of ``context``.
     """
+    run = _Run(pins, settings, strings, pin_checks.Checks(pins))
+    run.launches = _launches([t.path for t in targets if t.path != "-"], context, run)
     kernels: list[Kernel] = []
-    errors: list[FileError] = []
-    texts: list[str] = []
-    for target in targets:
-        path, _, wanted = target.partition("::")
+    for wanted in targets:
         found: list[Kernel] = []
-        broken = False
-        for item in ["-"] if path == "-" else files.walk([path]):
-            report = _explain_file(item, pins, texts, given=item == path)
-            chosen = [k for k in report.kernels if not wanted or k.name == wanted]
-            errors += report.errors
-            if compiled and chosen:
-                errors += _compile(report.path, chosen, pins)
-            found += chosen
-            broken = broken or bool(report.errors)
-        if wanted and not found and not broken:
-            errors.append(FileError(path, 0, f"no kernel is named '{wanted}'"))
+        before = len(run.errors)
+        walk = files.walk([wanted.path], settings.exclude, settings.root)
+        for item in ["-"] if wanted.path == "-" else walk:
+            report = _explain_file(item, run, given=item == wanted.path)
+            found += [k for k in report.kernels if wanted.kernel in ("", k.name)]
+            run.errors += report.errors
+        if wanted.kernel and not found and len(run.errors) == before:
+            run.errors.append(FileError(wanted.path, 0, f"no kernel is named '{wanted.kernel}'"))
         kernels += found
-    errors += _unused_pins(pins, texts)
-    return kernels, errors
+    return kernels, [*run.errors, *run.checks.errors(kernels)]
 
 
-def _compile(path: str, kernels: list[Kernel], pins: Pins) -> list[FileError]:
-    """Sets ``compiled`` of the accesses of a file's kernels; a kernel that is not compiled is an error."""
-    from coalesce_lint.verify.explain import add_compiled
-
-    if path == "<stdin>":
-        return [FileError(path, 0, "--compiled imports a kernel's file, and standard input is none")]
-
-    def read(more: Pins) -> list[Kernel]:
-        return _explain_file(path, more, [], given=True).kernels
-
-    return add_compiled(path, kernels, pins, read)
+def _launches(paths: Sequence[str], context: Sequence[str], run: _Run) -> LaunchIndex:
+    hosts = []
+    for item in files.walk([*paths, *context], run.settings.exclude, run.settings.root):
+        data = files.read_bytes(item) if isinstance(item, str) else item
+        if isinstance(data, bytes) and isinstance(item, str) and files.may_launch(data):
+            hosts.append((item, data))
+        elif isinstance(data, files.Problem) and data.path in context:
+            run.errors.append(FileError(data.path, 0, data.message))
+    return find_launches(hosts, files.roots([*paths, *context]), Assumptions.of(run.settings))
 
 
-def _explain_file(item: str | files.Problem, pins: Pins, texts: list[str], given: bool) -> FileReport:
+def _explain_file(item: str | files.Problem, run: _Run, given: bool) -> FileReport:
     """One file; of a walk only where it may hold a kernel, a file that was named always."""
     if isinstance(item, files.Problem):
-        return FileReport(item.path, errors=[FileError(item.path, 0, item.message)])
+        return FileReport(item.path, errors=[FileError(item.path, 0, item.message)] if item.fatal else [])
     path = "<stdin>" if item == "-" else item
-    data = sys.stdin.buffer.read(files.SIZE_LIMIT) if item == "-" else files.read_bytes(item)
+    data = files.read_stdin() if item == "-" else files.read_bytes(item)
     if isinstance(data, files.Problem):
         return FileReport(path, errors=[FileError(path, 0, data.message)])
     if not given and item != "-" and not files.may_hold_kernel(data):
         return FileReport(path)
+    assumptions = Assumptions.of(run.settings)
     try:
-        report = analyze(path, data, pins, files.roots([path]))
+        report = analyze(path, data, run.pins, files.roots([path]), assumptions, run.strings, run.launches, True)
     except Exception as error:
         return FileReport(path, errors=[FileError(path, 0, f"internal error: {describe(error)}")])
-    if report.lines:
-        texts.append("\n".join(report.lines))
+    run.checks.seen(report)
     return report
-
-
-def _unused_pins(pins: Pins, texts: Sequence[str]) -> list[FileError]:
-    """An error for each pinned name that is in none of the files: most likely misspelt."""
-    return [
-        FileError(f"--arg {name}", 0, "no such name in the files")
-        for name in pins.args
-        if texts and not any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)
-    ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
+import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,16 +35,22 @@ SKIPPED_FOLDERS = frozenset(
     )
 )
 
+#: Names of files that this process was given open.
+_OPENED = re.compile(r"/dev/(stdin|fd/\d+)|/proc/self/fd/\d+")
+
+_LAUNCH = re.compile(rb"\]\s*\(")
+
 #: Larger files are not source code; reading stops here, so that an endless pipe cannot fill memory.
 SIZE_LIMIT = 64 << 20
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A path that could not be read, with the reason. The run goes on and ends with exit code 2."""
+    """A path that could not be read, with the reason. The run goes on and, if ``fatal``, ends with code 2."""
 
     path: str
     message: str
+    fatal: bool = True
 
 
 class DecodeError(ValueError):
@@ -62,17 +70,17 @@ def walk(
     .gitignore, relative to ``root``) hold for it too. Links to folders are followed where given, not inside
     a walk.
     """
-    excludes = [_Ignore(root or Path.cwd(), _compile(exclude))] if exclude else []
+    excludes = [Ignore.of(root or Path.cwd(), exclude)] if exclude else []
     seen: set[str] = set()
     for path in paths:
         try:
             mode = os.stat(path).st_mode
         except (OSError, ValueError) as error:
-            yield Problem(path, _reason(error))
+            yield Problem(path or "''", _reason(error))
             continue
         if stat.S_ISDIR(mode):
             found: Iterable[str | Problem] = _walk_folder(path, excludes)
-        elif force_exclude and _ignored(excludes, os.path.abspath(path), False):
+        elif force_exclude and is_ignored(excludes, os.path.abspath(path), False):
             found = ()
         else:
             found = (path,)
@@ -83,7 +91,7 @@ def walk(
                 yield item
 
 
-def _walk_folder(top: str, excludes: list[_Ignore]) -> Iterator[str | Problem]:
+def _walk_folder(top: str, excludes: list[Ignore]) -> Iterator[str | Problem]:
     pending = [(top, _outer_ignores(Path(os.path.abspath(top))))]
     while pending:
         folder, inherited = pending.pop()
@@ -100,17 +108,34 @@ def _walk_folder(top: str, excludes: list[_Ignore]) -> Iterator[str | Problem]:
         folders = []
         for entry in listed:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not (entry.name not in SKIPPED_FOLDERS if is_folder else _is_python(entry)):
+            dangling = not is_folder and _is_dangling(entry)
+            if not (entry.name not in SKIPPED_FOLDERS if is_folder else dangling or _is_python(entry)):
                 continue
             path = f"{here.rstrip('/')}/{entry.name}"
-            if _ignored(excludes, path, is_folder) or _ignored(ignores, path, is_folder):
+            if is_ignored(excludes, path, is_folder) or is_ignored(ignores, path, is_folder):
                 continue
             shown = entry.name if folder == "." else os.path.join(folder, entry.name)
             if is_folder:
                 folders.append((shown, ignores))
+            elif dangling:
+                yield Problem(shown, "not read: a link that leads nowhere", fatal=False)
             else:
                 yield shown
         pending.extend(reversed(folders))
+
+
+def _is_dangling(entry: os.DirEntry[str]) -> bool:
+    """Whether ``entry`` is a link under the name of a Python file that leads nowhere.
+
+    Emacs locks a file that it edits by such a link, ``.#name``; that one is nobody's source.
+    """
+    if not entry.name.endswith(".py") or entry.name.startswith(".#") or not entry.is_symlink():
+        return False
+    try:
+        entry.stat()
+    except OSError:
+        return True
+    return False
 
 
 def _is_python(entry: os.DirEntry[str]) -> bool:
@@ -122,50 +147,50 @@ def _is_python(entry: os.DirEntry[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Ignore:
-    """Patterns and the folder that they are relative to."""
+class Ignore:
+    """Patterns of a .gitignore and the folder that they are relative to."""
 
     folder: Path
     spec: pathspec.GitIgnoreSpec
 
+    @classmethod
+    def of(cls, folder: Path, lines: Iterable[str]) -> Ignore:
+        """From the lines of a .gitignore; a line that is no pattern is left out, as git does."""
+        import pathspec
 
-def _compile(lines: Iterable[str]) -> pathspec.GitIgnoreSpec:
-    """The patterns of a .gitignore; a line that is no pattern is left out, as git does."""
-    import pathspec
-
-    good = []
-    for line in lines:
-        try:
-            pathspec.GitIgnoreSpec.from_lines([line])
-        except ValueError:
-            continue
-        good.append(line)
-    return pathspec.GitIgnoreSpec.from_lines(good)
+        good = []
+        for line in lines:
+            try:
+                pathspec.GitIgnoreSpec.from_lines([line])
+            except ValueError:
+                continue
+            good.append(line)
+        return cls(folder, pathspec.GitIgnoreSpec.from_lines(good))
 
 
-def _gitignore(folder: Path, name: str = ".gitignore") -> list[_Ignore]:
+def _gitignore(folder: Path, name: str = ".gitignore") -> list[Ignore]:
     try:
         lines = (folder / name).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
     wanted = [line for line in lines if line.strip() and not line.startswith("#")]
-    return [_Ignore(folder, _compile(wanted))] if wanted else []
+    return [Ignore.of(folder, wanted)] if wanted else []
 
 
-def _outer_ignores(top: Path) -> list[_Ignore]:
+def _outer_ignores(top: Path) -> list[Ignore]:
     """The ignores above ``top`` that hold for it: those of its git repository, the outermost first."""
     parents = list(top.parents)
     root = next((i for i, p in enumerate([top, *parents]) if (p / ".git").exists()), None)
     if root is None:
         return []
     chain = [top, *parents][: root + 1]
-    result = [_Ignore(chain[-1], i.spec) for i in _gitignore(chain[-1] / ".git" / "info", "exclude")]
+    result = [Ignore(chain[-1], i.spec) for i in _gitignore(chain[-1] / ".git" / "info", "exclude")]
     for parent in reversed(chain[1:]):
         result += _gitignore(parent)
     return result
 
 
-def _ignored(ignores: Sequence[_Ignore], path: str, is_folder: bool) -> bool:
+def is_ignored(ignores: Sequence[Ignore], path: str, is_folder: bool) -> bool:
     """Whether the innermost .gitignore that says anything about ``path`` (absolute) ignores it."""
     for ignore in reversed(ignores):
         folder = str(ignore.folder)
@@ -178,15 +203,33 @@ def _ignored(ignores: Sequence[_Ignore], path: str, is_folder: bool) -> bool:
 
 
 def read_bytes(path: str) -> bytes | Problem:
-    """The bytes of ``path``, or why they cannot be had."""
+    """The bytes of ``path``, or why they cannot be had.
+
+    A pipe or a device is not opened, since it may never end; but what the shell has opened for us is read
+    (``/dev/stdin``, and ``/dev/fd/63`` of ``<(command)``).
+    """
     try:
+        kind = os.stat(path).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or _OPENED.fullmatch(path)):
+            return Problem(path, "not a regular file; '-' reads standard input")
         with open(path, "rb") as file:
-            data = file.read(SIZE_LIMIT + 1)
+            return _limited(path, file.read(SIZE_LIMIT + 1))
     except (OSError, ValueError) as error:
         return Problem(path, _reason(error))
-    if len(data) > SIZE_LIMIT:
-        return Problem(path, f"larger than {SIZE_LIMIT >> 20} MiB")
-    return data
+
+
+def read_stdin(name: str = "<stdin>") -> bytes | Problem:
+    """The bytes of standard input, or why they cannot be had."""
+    if sys.stdin is None:
+        return Problem(name, "standard input is closed")
+    try:
+        return _limited(name, sys.stdin.buffer.read(SIZE_LIMIT + 1))
+    except (OSError, ValueError) as error:
+        return Problem(name, _reason(error))
+
+
+def _limited(path: str, data: bytes) -> bytes | Problem:
+    return Problem(path, f"larger than {SIZE_LIMIT >> 20} MiB") if len(data) > SIZE_LIMIT else data
 
 
 def may_hold_kernel(data: bytes) -> bool:
@@ -194,6 +237,11 @@ def may_hold_kernel(data: bytes) -> bool:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         data = data.replace(b"\0", b"")
     return b"jit" in data and any(word in data for word in (b"triton", b"gluon", b"tl."))
+
+
+def may_launch(data: bytes) -> bool:
+    """Whether a file of these bytes can launch a kernel: somewhere a subscript is called."""
+    return _LAUNCH.search(data) is not None
 
 
 def decode(data: bytes) -> str:

@@ -54,6 +54,25 @@ def positions(access: Access) -> list[int] | None:
     return [p - min(found) for p in found]
 
 
+def estimate(text: str, usual: int) -> int:
+    """The value of an extent with ``usual`` for each name; ``usual`` where it is not plain arithmetic."""
+    try:
+        return _number(ast.parse(text, mode="eval").body, usual)
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        return usual
+
+
+def _number(node: ast.expr, usual: int) -> int:
+    match node:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.Name():
+            return usual
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            return _OPERATIONS[type(op)](_number(left, usual), _number(right, usual))
+    raise ValueError("not plain arithmetic")
+
+
 def _value(node: ast.expr, lane_name: str, lane: int) -> _Value:
     """The value of an arithmetic expression; ValueError for anything else."""
     match node:

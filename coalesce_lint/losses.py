@@ -7,44 +7,19 @@ but a base or a pitch keeps vectors short), "mask" (the bound of the mask does).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from coalesce_lint.access import Access, Cost, Kernel
+from coalesce_lint.culprits import Culprit, find_culprit
 from coalesce_lint.hardware.graph import walk
 from coalesce_lint.hardware.launch import SECTOR_BYTES, VECTOR_BYTES, WARP_LANES
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.model import LaunchModel
 
-#: What a culprit is called in messages, by operation.
-_NAMES = {
-    "mod": "a wrap by %",
-    "div": "a division",
-    "reshape": "a reshape",
-    "xor": "^",
-    "or": "|",
-    "and": "&",
-    "min": "a clamp (minimum)",
-    "max": "a clamp (maximum)",
-    "where": "a tl.where",
-    "phi": "a choice between two offsets",
-    "shl": "a shift",
-    "shr": "a shift",
-}
-
-
-@dataclass(frozen=True)
-class Culprit:
-    """The operation at which the compiler loses a run. ``argument``: the parameter that does it, if one."""
-
-    op: str
-    name: str
-    argument: str | None = None
-
-    @property
-    def words(self) -> str:
-        return f"{self.name} {self.argument}" if self.argument else self.name
+_STRIDE = re.compile("stride", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -114,7 +89,10 @@ def short_runs(access: Access, kernel: Kernel) -> bool:
     noted = [int(n[4:]) for n in access.notes if n.startswith("run=") and n[4:].isdecimal()]
     for model in kernel.model.launches:
         op = model.proved(access)
-        if op is None or op.elements < WARP_LANES or access.lane_axis is None:
+        if op is None or op.elements < WARP_LANES or access.lane_axis is None or access.site is None:
+            return False
+        extent = (access.site.address.shape or ())[access.lane_axis]
+        if isinstance(extent, Node) and any(a.name in model.launch.guessed for a in arguments_of(extent)):
             return False
         if min([op.shape[access.lane_axis], *noted]) * op.element_bytes >= SECTOR_BYTES:
             return False
@@ -129,14 +107,12 @@ def conditional_wrap(access: Access, kernel: Kernel) -> tuple[str, Cost | None] 
         return None
     if loss_of(model, access, sure=False) is not None:
         return None
-    names = sorted({a.name for a in _moduli(access.site.address) if not a.constexpr})
-    if not names:
-        return None
-    odd = kernel.model.odd(model, tuple(names))
-    loss = loss_of(odd, access, sure=False)
-    if loss is None or loss.kind != "contiguity" or not loss.elsewhere:
-        return None
-    return " and ".join(names), odd.cost(access)
+    for name in sorted({a.name for a in _moduli(access.site.address) if not a.constexpr}):
+        odd = kernel.model.odd(model, name)
+        loss = loss_of(odd, access, sure=False)
+        if loss is not None and loss.kind == "contiguity" and loss.elsewhere:
+            return name, odd.cost(access)
+    return None
 
 
 def _moduli(address: Node) -> Iterator[Any]:
@@ -164,7 +140,8 @@ def _unit_axis(access: Access, model: LaunchModel, sure: bool = True) -> int | N
     others = [a.stride for a in access.axes if a.axis != access.lane_axis and a.stride not in (None, "0")]
     hidden = {a.name for a in arguments_of(access.site.address) if not a.specialize} if access.site else set()
     hidden |= model.launch.variables
-    return None if any((s or "").isidentifier() and s not in hidden for s in others) else access.lane_axis
+    seen = {name for text in others for name in re.findall(r"[^\W\d]\w*", text or "")} - hidden
+    return None if any(_STRIDE.search(n) or n in others for n in seen) else access.lane_axis
 
 
 def _undecided(access: Access) -> bool:
@@ -180,87 +157,6 @@ def _vectors_possible(model: LaunchModel, access: Access, axis: int, best: int) 
     compiler is blamed for what it cannot prove, not for what is not so."""
     share = model.runs(access, axis, best)
     return share is not None and share >= 0.75
-
-
-# -- where a run is lost
-
-
-def find_culprit(model: LaunchModel, access: Access, axis: int) -> Culprit | None:
-    """The operation below which the address still is a run along ``axis`` for the compiler; None where there
-    is none to name."""
-    node: Node | None = access.site.address if access.site is not None else None
-    k: int | None = axis
-    while node is not None and k is not None:
-        found = _culprit_at(model, node, k)
-        if isinstance(found, Culprit):
-            return found
-        node, k = found
-    return None
-
-
-def _culprit_at(model: LaunchModel, node: Node, axis: int) -> Culprit | tuple[Node | None, int | None]:
-    """The culprit where ``node`` is it, else the operand to go on with and the axis there."""
-    op = node.op
-    if op in ("hint", "cast", "carried"):
-        return node.args[0], axis
-    if op == "broadcast":
-        return _lowered(model, node.args[0], node, axis)
-    if op == "expand":
-        return (node.args[0], None if axis == node.attr else axis - (axis > node.attr))
-    if op == "trans":
-        return node.args[0], node.attr[axis]
-    moving = [(x, k) for x in node.args for y, k in [_lowered(model, x, node, axis)] if _varies(model, y, k)]
-    if op in ("add", "mul", "sub"):
-        if len(moving) == 1:
-            operand, k = moving[0]
-            other = node.args[1] if operand is node.args[0] else node.args[0]
-            if op == "sub" and operand is node.args[1]:
-                return Culprit(op, "a descending index")
-            if op == "mul" and _run(model, operand, k) > 1:
-                factor = other.attr.name if other.op == "param" else None
-                return Culprit(op, "a multiplication by" if factor else "a multiplication", factor)
-            return operand, k
-        return Culprit(op, "a sum of two parts that both move with the lanes") if moving else (None, None)
-    if op in ("load", "data", "opaque", "sort", "scan"):
-        return None, None
-    for operand, k in moving:
-        if _run(model, operand, k) <= 1 and operand.op not in ("const", "param"):
-            return operand, k
-    return Culprit(op, _NAMES.get(op, op), _argument(node))
-
-
-def _lowered(model: LaunchModel, operand: Node, node: Node, axis: int) -> tuple[Node | None, int | None]:
-    """``operand`` of ``node`` with the axis that becomes ``axis`` by implicit broadcasting; None for scalars
-    and repeated axes."""
-    if operand.shape is None or node.shape is None:
-        return None, None
-    k = axis - (len(node.shape) - len(operand.shape))
-    if k < 0 or (isinstance(operand.shape[k], int) and operand.shape[k] == 1):
-        return None, None
-    return operand, k
-
-
-def _varies(model: LaunchModel, node: Node | None, axis: int | None) -> bool:
-    info = model.info(node) if node is not None and axis is not None else None
-    if info is None or node is None or axis is None or axis >= info.rank:
-        return False
-    shape = model.shape(node)
-    return shape is not None and info.constancy[axis] < shape[axis]
-
-
-def _run(model: LaunchModel, node: Node, axis: int | None) -> int:
-    info = model.info(node)
-    return 1 if info is None or axis is None or axis >= info.rank else info.contiguity[axis]
-
-
-def _argument(node: Node) -> str | None:
-    """The parameter that is the second operand, where it is one."""
-    for operand in node.args[1:]:
-        while operand.op in ("broadcast", "cast", "expand"):
-            operand = operand.args[0]
-        if operand.op == "param":
-            return str(operand.attr.name)
-    return None
 
 
 # -- what constants do to alignment
@@ -287,12 +183,15 @@ def arguments_of(node: Node | None) -> Iterator[Any]:
             yield inner.attr
 
 
+_BOUNDS = frozenset(("lt", "le", "gt", "ge"))
+
+
 def bound_of(model: LaunchModel, access: Access, axis: int) -> str | None:
     """The bound that cuts the mask's runs along ``axis``: a number that is no multiple of 16, or an argument
     that the kernel does not specialize. None where it is neither, so that nothing is proved."""
     mask = access.site.mask if access.site is not None else None
     for node in walk([mask] if mask is not None else []):
-        if node.op != "cmp" or node.shape in ((), None):
+        if node.op != "cmp" or node.attr not in _BOUNDS or node.shape in ((), None):
             continue
         info = model.info(node)
         k = axis - (len(model.proved(access).shape) - len(node.shape))  # type: ignore[union-attr]

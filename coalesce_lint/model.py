@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coalesce_lint.access import Access, Cost, Kernel
 from coalesce_lint.hardware import tiles
@@ -129,18 +129,19 @@ class KernelModel:
 
     kernel: Kernel
     make_launches: Callable[[], list[Launch]]
-    _odd: dict[tuple[int, tuple[str, ...]], LaunchModel] = field(default_factory=dict, init=False)
+    _odd: dict[tuple[int, str], LaunchModel] = field(default_factory=dict, init=False)
     min_waste: float = 1.0  #: strided accesses with less traffic than so many times what is needed are kept
 
     @cached_property
     def launches(self) -> list[LaunchModel]:
         return [LaunchModel(self.kernel, launch) for launch in self.make_launches()]
 
-    def odd(self, model: LaunchModel, names: tuple[str, ...]) -> LaunchModel:
-        """One of the launches with the arguments ``names`` not divisible by 16."""
-        key = (id(model), names)
+    def odd(self, model: LaunchModel, name: str) -> LaunchModel:
+        """One of the launches with the argument ``name`` not divisible by 16."""
+        key = (id(model), name)
         if key not in self._odd:
-            values = {n: v + 1 for n in names if isinstance(v := model.launch.values.get(n), int)}
+            value = model.launch.values.get(name)
+            values = {name: value + 1} if isinstance(value, int) else {}
             launch = replace(model.launch, values={**model.launch.values, **values})
             self._odd[key] = LaunchModel(self.kernel, launch)
         return self._odd[key]
@@ -148,6 +149,19 @@ class KernelModel:
     def costs(self, access: Access) -> list[Cost]:
         """The costs of an access that are known, one a launch."""
         return [c for m in self.launches if (c := m.cost(access)) is not None]
+
+    def assumed_cost(self, access: Access) -> dict[str, Any] | None:
+        """The kindest and the worst cost of an access, over how many launches, and what was assumed; None
+        where its cost is pinned or cannot be counted."""
+        costs = sorted(self.costs(access), key=badness) if access.cost is None else []
+        if not costs:
+            return None
+        return {
+            "best": costs[0].as_dict(),
+            "worst": costs[-1].as_dict(),
+            "launches": len(costs),
+            "assumptions": list(self.launches[0].launch.assumed),
+        }
 
     def best(self, access: Access) -> Cost | None:
         """The kindest cost of an access, by the sectors that a program fetches, then by look-ups."""

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,11 +92,6 @@ class Settings:
             return selection.active(self.layers, rules)
         except selection.SelectionError as error:
             raise SettingsError(str(error)) from None
-
-    def element_type(self, parameter: str) -> str:
-        """The type to assume of the elements of the pointer ``parameter``; the longest pattern counts."""
-        matching = [p for p in self.element_types if fnmatchcase(parameter, p)]
-        return self.element_types[max(matching, key=len)] if matching else USUAL_ELEMENT
 
 
 def load(path: Path) -> Settings:

@@ -30,6 +30,11 @@ class Waste:
     cost: Cost
 
     @property
+    def matters(self) -> bool:
+        """Whether anything is lost: bytes, or at least look-ups and requests."""
+        return max(self.traffic, self.lookups) >= WASTE
+
+    @property
     def severity(self) -> str:
         """By the bytes beyond L1; look-ups alone lose no time as long as L1 keeps up."""
         return "warning" if self.traffic >= WASTE else "info"

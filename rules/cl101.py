@@ -9,11 +9,12 @@ unit stride where there is one (`pid0` stands for `tl.program_id(0)`), and one w
 
 A load is reported only where it can matter. It is left out when fewer than 32 elements of its tile have
 addresses of their own, when the lanes of a warp lie in no more sectors than as many neighbours would
-(elements that lanes share, an order that is shuffled within the warp), and when it touches at most an
-eighth of the sectors of the kernel's heaviest access. For this estimate a strided element costs one sector,
-a contiguous one an eighth of a sector, an extent that is not a number is taken as 64 and each loop around
-the access as 64 turns. So a strided vector beside a two-dimensional tile, or a small table that is read
-before the loop that does the work, is left out.
+(elements that lanes share, an order that is shuffled within the warp), when the kindest launch that can be
+assumed loses nothing by it, and when it touches at most an eighth of the sectors of the kernel's heaviest
+access. For this estimate a strided element costs one sector, a contiguous one an eighth of a sector, each
+name in an extent is taken as 64 and each loop around the access as 64 turns. So a strided vector beside a
+two-dimensional tile, a scale for each block of one, or a small table that is read before the loop that does
+the work, is left out.
 
 A tile whose unit stride is on an axis other than the last is not strided: the compiler puts the lanes on
 that axis.

@@ -61,6 +61,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coalesce_lint.access import Kernel
+from coalesce_lint.advice import dense
 from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.siblings import interleaved_groups
 
@@ -74,6 +75,8 @@ class InterleavedLoads(Rule):
     def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
         for group in interleaved_groups(kernel):
             first = group[0]
+            if dense(first):
+                continue  # lanes that share elements: nothing is looked up twice
             parts = first.part.step if first.part else 0
             unit = f"*{first.part.unit}" if first.part and first.part.unit else ""
             others = [(a.place, "loads another part") for a in group[1:]]

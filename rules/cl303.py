@@ -91,10 +91,12 @@ class LostVectors(Rule):
             if found is not None and found.lookups < WASTE:
                 continue
             costs = f" ({found.words})" if found is not None else ""
+            condition = f" where {access.condition}" if access.condition else ""
             told[cause] = self.finding(
                 access,
                 f"{operation(access)} of {access.pointer} moves {loss.vector} of {loss.best} elements an "
-                f"instruction: {cause}{costs}; {way_out}",
+                f"instruction{condition}: {cause}{costs}; {way_out}",
+                confidence="assumed" if condition else "proved",
             )
         for finding in told.values():
             others = len({(p.path, p.line, p.column) for p, said in finding.related if said == "the same here"})

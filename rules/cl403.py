@@ -71,6 +71,7 @@ from coalesce_lint.access import Access, Box, Kernel
 from coalesce_lint.advice import operation
 from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.index.nodes import Node
+from coalesce_lint.launches.verdict import as_stride
 
 UNIT = 16  #: bytes in which descriptors count pitches; the least width of a box
 LARGEST_ELEMENT = 8  #: bytes
@@ -89,6 +90,8 @@ class BrokenDescriptor(Rule):
             if box is None or box.kind != "descriptor" or re.search(r"\btdm\b", access.source):
                 continue
             for defect, kw in _defects(access, box):
+                if kw.get("severity") == "warning" and _always_one(kernel, box.strides[-1]):
+                    continue
                 if (str(box.made_at), defect) not in told:
                     told.add((str(box.made_at), defect))
                     yield self.finding(access, f"{operation(access)} of {access.pointer}: {defect}", **kw)
@@ -154,6 +157,12 @@ def _refused(box: Box, last: int, why: str = "") -> str:
         way_out = f"describe the tensor with axis {dense} last and turn the tile in the kernel"
     steps = f"axis {last}, the last one of its descriptor, steps by {box.strides[last]} elements"
     return f"{steps}, and only the constant 1 compiles{why}; {way_out}"
+
+
+def _always_one(kernel: Kernel, argument: str) -> bool:
+    """Whether every launch that was found is proved to pass 1 for a stride argument."""
+    passed = [as_stride(launch.arguments.get(argument)) for launch in kernel.launches]
+    return bool(passed) and all(s.one and s.basis == "proved" for s in passed)
 
 
 def _is_one(stride: Node, access: Access) -> bool:

@@ -4,8 +4,9 @@ A file that may hold kernels and could not be read as Python.
 ## What it does
 Reports a file that mentions jit and Triton, so that it may hold kernels, and that is not Python 3 source
 text: a syntax error, Python 2, an encoding that is not what the file says it is, binary data. The other
-files are checked all the same. A file that cannot hold a kernel is never parsed and never reported,
-whatever it contains. The rule stays on when `--select` names other rules; only `--ignore CL901` turns it
+files are checked all the same, and so are the other kernels of a file where one kernel is too large to be
+read to its end. A file that cannot hold a kernel is never parsed and never reported, whatever it contains.
+The rule stays on when `--select` names other rules; only `--ignore CL901` turns it
 off.
 
 ## Why is this bad
@@ -56,5 +57,8 @@ class UnparsableFile(Rule):
 
     def check_error(self, error: FileError) -> Iterable[Finding]:
         place = Place(error.path, error.line, error.column, error.line, error.column)
-        message = f"not checked, the file cannot be read as Python: {error.message}"
+        if error.kernel is not None:
+            message = f"kernel {error.kernel} is not wholly checked: {error.message}"
+        else:
+            message = f"not checked, the file cannot be read as Python: {error.message}"
         yield Finding(self.code, self.name, place, message, severity=self.severity)

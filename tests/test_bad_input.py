@@ -214,7 +214,7 @@ def test_a_kernel_that_is_not_read_to_its_end_is_told(monkeypatch):
     assert [a.pattern for k in report.kernels for a in k.accesses] == ["contiguous"]
     (error,) = report.errors
     assert error.line == 6
-    assert error.message.startswith("kernel: too large to be read to its end")
+    assert error.text.startswith("kernel: too large to be read to its end")
 
 
 def test_helpers_that_call_each_other_many_times(check):
@@ -257,3 +257,28 @@ def test_explain_of_all_hard_kernels(tmp_path):
         told = run("explain", "--format", form, ".", cwd=tmp_path)
         assert told.returncode == 0, told.stderr
         assert "row_sum" in told.stdout
+
+
+def test_a_kernel_that_libcst_cannot_parse_is_told_with_its_line(tmp_path, monkeypatch, capsys):
+    import libcst
+
+    from coalesce_lint import cli
+
+    parse = libcst.parse_module
+
+    def fussy(text):
+        return parse(text.replace("n * 7", "n * *"))
+
+    monkeypatch.setattr("coalesce_lint.kernels.source.cst.parse_module", fussy)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.py").write_text(
+        STRIDED
+        + "\n\nif True:\n\n    @triton.jit\n    def broken(x, n):\n        i = n * 7\n        tl.load(x)\n"
+    )
+    assert cli.main(["--isolated", "--jobs", "1", "k.py"]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("k.py:9:9: CL101")
+    assert second.startswith(
+        "k.py:17:1: CL901 kernel broken is not wholly checked: its source cannot be parsed"
+    )
+    assert "@" not in second

@@ -118,6 +118,26 @@ def test_settings_of_the_project(project):
     assert run("k.py", cwd=sub).returncode == 0
 
 
+def test_settings_of_single_files(project):
+    (project / "sub").mkdir()
+    (project / "sub" / "strided.py").write_text(STRIDED)
+    table = project / "pyproject.toml"
+    table.write_text('[tool.coalesce-lint.per-file-ignores]\n"/strided.py" = ["CL1"]\n')
+    assert [line[:14] for line in run(".", cwd=project).stdout.splitlines()] == ["sub/strided.py"]
+    assert run("strided.py", cwd=project).returncode == 0
+    assert run("../strided.py", cwd=project / "sub").returncode == 0
+    table.write_text('[tool.coalesce-lint.per-file-ignores]\n"sub/" = ["CL2"]\n"*.py" = ["CL10"]\n')
+    assert run(".", cwd=project).stdout == ""
+    table.write_text('[tool.coalesce-lint.per-file-ignores]\n"sub/" = ["CL77"]\n')
+    assert "no rule has a code that begins with 'CL77'" in run(".", cwd=project).stderr
+
+
+def test_the_output_format_of_the_settings(project):
+    (project / "pyproject.toml").write_text('[tool.coalesce-lint]\noutput-format = "json"\n')
+    assert json.loads(run(".", cwd=project).stdout)["schema"] == 1
+    assert run("--format", "concise", ".", cwd=project).stdout.startswith("strided.py:9:9")
+
+
 def test_a_bad_setting_is_named(project):
     (project / "pyproject.toml").write_text("[tool.coalesce-lint]\nselct = []\n")
     told = run(".", cwd=project)
@@ -212,6 +232,57 @@ def test_an_ascii_terminal(project):
     assert "gr\\xf6\\xdfe_ptr" in told.stdout
 
 
+def shell(command, cwd):
+    return subprocess.run(
+        f"{sys.executable} -m coalesce_lint {command}", shell=True, cwd=cwd, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("strided.py >&-", "standard output is closed"),
+        ("explain strided.py >&-", "standard output is closed"),
+        ("rule CL101 >&-", "standard output is closed"),
+        ("- <&-", "<stdin>: standard input is closed"),
+        ("explain - <&-", "<stdin>: standard input is closed"),
+        ("strided.py > /dev/full", "standard output cannot be written to: No space left on device"),
+    ],
+)
+def test_streams_that_are_closed_or_full_are_one_line(project, command, said):
+    told = shell(command, project)
+    assert told.returncode == 2
+    assert told.stdout == ""
+    assert told.stderr.splitlines()[0] == f"coalesce-lint: {said}"
+    assert "Traceback" not in told.stderr
+    assert len(told.stderr.splitlines()) <= 2
+
+
+def test_nothing_needs_standard_error(project):
+    assert shell("strided.py 2>&-", project).returncode == 1
+    assert shell("gone.py 2>&-", project).returncode == 2
+    assert shell("strided.py >&- 2>&- <&-", project).returncode == 2
+
+
+def test_standard_input_under_its_path(project):
+    assert shell("/dev/stdin < strided.py", project).stdout.startswith("/dev/stdin:9:9: CL101")
+
+
+def test_without_arguments_the_help_is_shown(project):
+    told = run(cwd=project)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == run("--help").stdout
+
+
+def test_a_link_that_leads_nowhere_is_told_and_changes_no_exit_code(project):
+    (project / "strided.py").unlink()
+    (project / "gone.py").symlink_to(project / "nowhere.py")
+    told = run(".", cwd=project)
+    assert (told.returncode, told.stdout) == (0, "")
+    assert told.stderr.splitlines()[0] == "coalesce-lint: gone.py: not read: a link that leads nowhere"
+    assert run("gone.py", cwd=project).returncode == 2
+
+
 def test_a_reader_that_leaves(project):
     for n in range(40):
         (project / f"k{n:02}.py").write_text(STRIDED)
@@ -227,6 +298,20 @@ def test_explain(project):
     assert "strided.py:6: column_sum: 2 accesses (1 strided, 1 uniform)" in told.stdout.replace(":5:", ":6:")
     assert "lanes    " in told.stdout
     assert "|0.......|1.......|" in told.stdout
+
+
+def test_a_path_may_contain_two_colons(project):
+    (project / "a::b.py").write_text(STRIDED)
+    for target in ("a::b.py", "a::b.py::column_sum"):
+        assert "a::b.py:6: column_sum" in run("explain", target, cwd=project).stdout
+
+
+def test_explain_heeds_settings(project):
+    (project / "pyproject.toml").write_text('[tool.coalesce-lint]\nexclude = ["strided.py"]\n')
+    assert "column_sum" not in run("explain", ".", cwd=project).stdout
+    assert "column_sum" in run("explain", "--isolated", ".", cwd=project).stdout
+    (project / "pyproject.toml").write_text("[tool.coalesce-lint]\nexlude = []\n")
+    assert run("explain", ".", cwd=project).returncode == 2
 
 
 def test_explain_picks_a_kernel(project):
@@ -264,7 +349,10 @@ def test_explain_with_pins(project):
 def test_explain_of_a_name_that_no_kernel_has(project):
     told = run("explain", "--arg", "n_colls=4", "strided.py", cwd=project)
     assert told.returncode == 2
-    assert told.stderr == "coalesce-lint: --arg n_colls: no such name in the files\n"
+    assert told.stderr == (
+        "coalesce-lint: --arg n_colls: no kernel that is shown has a parameter of that name; "
+        "did you mean n_cols?\n"
+    )
 
 
 def test_explain_of_a_file_without_kernels(project):
@@ -326,6 +414,29 @@ def test_the_code_that_is_read_is_never_run(project):
     (project / "strided.py").write_text("open('ran', 'w')\nraise SystemExit(9)\n" + STRIDED)
     assert run(".", cwd=project).returncode == 1
     assert not (project / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["json", "zlib", "ast", "click", "libcst", "sympy", "multiprocessing", "triton"]
+)
+def test_modules_in_the_current_folder_are_never_imported(project, name):
+    (project / f"{name}.py").write_text("open('ran', 'w')\nraise SystemExit(9)\n" + STRIDED)
+    told = run("--jobs", "2", ".", cwd=project)
+    assert told.returncode == 1, told.stderr
+    assert f"{name}.py:11:9: CL101" in told.stdout
+    assert not (project / "ran").exists()
+
+
+def test_a_misspelt_verb(project):
+    assert "did you mean 'explain'?" in run("exlpain", "strided.py", cwd=project).stderr
+    assert "did you mean '--help'?" in run("help", cwd=project).stderr
+    (project / "rules").write_text(STRIDED)
+    assert run("rules", cwd=project).returncode == 1
+
+
+def test_an_empty_path_is_seen(project):
+    assert run("", cwd=project).stderr.splitlines()[0] == "coalesce-lint: '': no such file or folder"
+    assert run("explain", "", cwd=project).stderr == "coalesce-lint: '': no such file or folder\n"
 
 
 def test_an_internal_error_is_one_line(project):

@@ -113,7 +113,13 @@ def test_a_symlink_loop_ends(tree):
     (root / "sub" / "loop").symlink_to(root)
     (root / "sub" / "self.py").symlink_to(root / "sub" / "self.py")
     (root / "sub" / "broken.py").symlink_to(root / "gone.py")
-    assert walked() == ["sub/a.py"]
+    (root / "sub" / ".#a.py").symlink_to("someone@host.1234")  # Emacs has a.py open
+    nowhere = "not read: a link that leads nowhere"
+    assert walked() == [
+        "sub/a.py",
+        Problem("sub/broken.py", nowhere, fatal=False),
+        Problem("sub/self.py", nowhere, fatal=False),
+    ]
     assert isinstance(walked("sub/self.py")[0], Problem)
 
 
@@ -121,6 +127,21 @@ def test_a_pipe_in_a_folder_is_passed_over(tree):
     root = tree("a.py")
     os.mkfifo(root / "pipe.py")
     assert walked() == ["a.py"]
+
+
+def test_a_pipe_or_a_device_that_is_given_is_not_waited_for(tree):
+    root = tree("a.py")
+    os.mkfifo(root / "pipe.py")
+    for path in ("pipe.py", "/dev/zero"):
+        assert files.read_bytes(path) == Problem(path, "not a regular file; '-' reads standard input")
+
+
+def test_what_the_shell_has_opened_is_read():
+    reading, writing = os.pipe()
+    os.write(writing, b"x = 1\n")
+    os.close(writing)
+    assert files.read_bytes(f"/dev/fd/{reading}") == b"x = 1\n"
+    os.close(reading)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

@@ -115,6 +115,7 @@ def test_explain_json_has_every_field_of_the_contract():
             "lane_axis",
         ),
         *("lane_stride", "condition", "axes", "notes", "reason", "call_chain", "launches", "cost"),
+        "assumed_cost",
     }
     assert a["axes"] == [{"axis": 0, "extent": "256", "stride": "n_cols"}]
     assert {"element_bytes", "sectors_per_request", "ideal_sectors_per_request", "limited_by"} <= set(

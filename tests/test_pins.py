@@ -1,4 +1,5 @@
 import pytest
+from support import run
 
 from coalesce_lint import pins
 from coalesce_lint.pins import PinError, PointerPin, make_pins, parse_args, parse_grid
@@ -101,3 +102,65 @@ def test_without_triton_the_profile_is_the_oldest(monkeypatch):
 
 def test_a_pointer_knows_the_size_of_its_elements():
     assert PointerPin("fp16").element_bytes == 2
+
+
+KERNEL = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, y_ptr, n_cols, scale, eps, BLOCK: tl.constexpr, TYPE: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x_ptr + row * n_cols + i, mask=i < n_cols).to(TYPE)
+    tl.store(y_ptr + row * n_cols + i, v * scale + eps)
+
+
+@triton.jit
+def other(BLOCK, scale):
+    tl.store(scale + BLOCK, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arg", "said"),
+    [
+        ("n_cols=abc", "expected a number, not 'abc'"),
+        ("n_cols=1e9", "expected an integer; write 1000000000"),
+        ("n_cols=*fp16", "it is no pointer"),
+        ("x_ptr=5", "a pointer; pin its element type, such as x_ptr=*fp32"),
+        ("x_ptr=abc", "a pointer"),
+        ("BLOCK=100", "must be a power of two"),
+        ("BLOCK=0", "must be a power of two"),
+        ("BLOCK=*fp32", "not a pointer"),
+        ("n_colls=4", "did you mean n_cols?"),
+        ("row=4", "has a parameter of that name; there are x_ptr"),
+    ],
+)
+def test_a_pin_that_cannot_be_meant_is_one_error(tmp_path, arg, said):
+    (tmp_path / "k.py").write_text(KERNEL)
+    told = run("explain", "--isolated", "--arg", arg, "k.py::kernel", cwd=tmp_path)
+    assert told.returncode == 2
+    (line,) = told.stderr.splitlines()
+    assert line.startswith(f"coalesce-lint: --arg {arg.split('=')[0]}: ")
+    assert said in line
+    assert "kernel" in told.stdout
+
+
+@pytest.mark.parametrize(
+    "arg",
+    [
+        *("n_cols=4096", "n_cols=1", "n_cols=0", "BLOCK=128", "TYPE=tl.float16", "TYPE=None", "scale=0.5"),
+        *("scale=2.0", "eps=1e-5", "eps=x", "x_ptr=*fp16:2", "x_ptr=None", "BLOCK=1048576"),
+    ],
+)
+def test_a_pin_that_may_be_meant_is_none(tmp_path, arg):
+    (tmp_path / "k.py").write_text(KERNEL)
+    assert run("explain", "--isolated", "--arg", arg, "k.py::kernel", cwd=tmp_path).stderr == ""
+
+
+def test_a_pin_that_fits_one_of_the_kernels_is_no_error(tmp_path):
+    (tmp_path / "k.py").write_text(KERNEL)
+    for arg in ("BLOCK=100", "scale=*fp32"):
+        assert run("explain", "--isolated", "--arg", arg, "k.py", cwd=tmp_path).stderr == ""

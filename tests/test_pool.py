@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from coalesce_lint import check, files, pool
+from coalesce_lint import analysis, check, files, pool
 from coalesce_lint.access import FileReport
 from coalesce_lint.findings import all_rules
 
@@ -43,7 +43,7 @@ def test_a_task_that_takes_too_long_is_ended():
 class FakeEngine:
     """Dies, raises or reports nothing, by what the text says."""
 
-    def analyze_text(self, text, path, pins=None, roots=()):
+    def analyze_text(self, text, path, pins=None, **how):
         if "die" in text:
             os.kill(os.getpid(), signal.SIGKILL)
         if "raise" in text:
@@ -53,11 +53,12 @@ class FakeEngine:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_file_that_breaks_the_engine_is_one_line_and_the_rest_goes_on(tmp_path, monkeypatch, jobs):
-    monkeypatch.setattr(check, "_load_engine", FakeEngine)
+    monkeypatch.setattr(analysis, "load_engine", FakeEngine)
     names = ["a", "b", "raise", "c", "d"] + (["die"] if jobs > 1 else [])
     for name in names:
         (tmp_path / f"{name}.py").write_text(f"# {name}: triton.jit\n")
-    outcome = check.check_paths(files.walk([str(tmp_path)]), all_rules(), jobs)
+    todo = check.Work(tuple(r.code for r in all_rules()))
+    outcome = check.check_paths(files.walk([str(tmp_path)]), todo, jobs)
     told = {os.path.basename(p.path): p.message for p in outcome.problems}
     assert outcome.exit_code == 2
     assert outcome.counts.files == len(names)

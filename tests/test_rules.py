@@ -227,6 +227,34 @@ def test_the_one_way_out_that_fits(kw, said):
     assert "\n" not in way_out(access(**kw))
 
 
+DESCRIPTOR_BY_ARGUMENT = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(x_ptr, y_ptr, M, N, s_m, s_n, BM: tl.constexpr, BN: tl.constexpr):
+    d = tl.make_tensor_descriptor(x_ptr, [M, N], [s_m, s_n], [BM, BN])
+    t = d.load([0, 0])
+    tl.store(y_ptr + tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :], t)
+
+
+def launch():
+    x = torch.randn((64, 64), device="cuda")
+    y = torch.empty_like(x)
+    copy[(1,)](x, y, 64, 64, x.stride(0), x.stride(1), 64, 64)
+"""
+
+
+@pytest.mark.parametrize(("made", "count"), [("", 0), (".t()", 1), ("[:, ::2]", 1)])
+def test_a_descriptor_whose_stride_every_launch_makes_1(tmp_path, made, count):
+    text = DESCRIPTOR_BY_ARGUMENT.replace('device="cuda")\n', f'device="cuda"){made}\n')
+    (tmp_path / "k.py").write_text(text)
+    told = run("--isolated", "--select", "CL403", "k.py", cwd=tmp_path)
+    assert told.stdout.count("CL403") == count, told.stdout
+
+
 def test_rule_pages_on_the_command_line():
     told = run("rule", "cl101")
     assert told.returncode == 0

@@ -74,3 +74,19 @@ def test_columns_over_several_lines():
     ((access,),) = [k.accesses for k in report.kernels]
     assert lines[0][access.place.column :] == "tl.load(x +\n"
     assert lines[1][: access.place.end_column].endswith("* 3)")
+
+
+def pattern(text):
+    ((access,),) = [k.accesses for k in analyze_text(text, "k.py").kernels]
+    return access.pattern, access.pointer, access.lane_stride
+
+
+def test_star_imports_of_the_language():
+    body = "@triton.jit\ndef k(x):\n    i = arange(0, 64).to(int64)\n    for j in static_range(2): load(x + i * 3)\n"
+    assert pattern(f"import triton\nfrom triton.language import *\n{body}") == ("strided", "x", "3")
+    assert analyze_text(f"import triton\nfrom project import *\n{body}", "k.py").kernels[0].accesses == []
+
+
+def test_names_are_the_same_in_every_form_of_their_letters():
+    body = "@triton.jit\ndef k(ｘ, ﬁ):\n    i = tl.arange(0, 64) * 3\n    ĳ = i\n    tl.load(x + ij)\n"
+    assert pattern(HEAD + body) == ("strided", "x", "3")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shlex
@@ -107,11 +108,9 @@ def verify(ctx: click.Context, target: tuple[str, ...], **options: Any) -> int:
       2  nothing could be verified, or the program failed
     """
     settings = _settings(target, ctx.meta.get("program", []), options)
-    try:
-        import torch  # noqa: F401
-        import triton  # noqa: F401
-    except ImportError as error:
-        complain(f"verify needs torch and triton ({error}): pip install 'coalesce-lint[verify]'")
+    missing = [name for name in ("torch", "triton", "numpy") if importlib.util.find_spec(name) is None]
+    if missing:
+        complain(f"verify needs {' and '.join(missing)}: pip install 'coalesce-lint[verify]'")
         return 2
     from coalesce_lint.verify import report
     from coalesce_lint.verify.session import Progress, Session, Unverifiable, cleaned

@@ -44,7 +44,7 @@ class Launch:
     ``variables`` names ints that never become the constant 1 (their type is annotated), ``unaligned``
     arguments of which a divisibility is not looked at (``do_not_specialize_on_alignment``). ``assumed``
     lists in words what was not given but taken for granted; ``sketch`` asks for a count over few programs, for
-    launches that are assumed anyway.
+    launches that are assumed anyway. ``guessed`` names constexprs of which nothing but the name is known.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -58,6 +58,7 @@ class Launch:
     unaligned: set[str] = field(default_factory=set)
     assumed: list[str] = field(default_factory=list)
     sketch: bool = False
+    guessed: set[str] = field(default_factory=set)
 
     @classmethod
     def from_pins(cls, pins: Any) -> Launch:

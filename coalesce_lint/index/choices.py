@@ -114,6 +114,20 @@ def alternatives(n: Normalizer, offset: Poly) -> list[Alternative]:
     return done
 
 
+def scalar_ways(n: Normalizer, p: Poly) -> list[Poly]:
+    """The values of a scalar with every branch taken; itself where they are too many."""
+    done: list[Poly] = []
+    todo = [p]
+    while todo and len(done) + len(todo) <= MAX_ALTERNATIVES:
+        way = todo.pop()
+        atom = next((a for a in way.atoms() if a.kind == "select"), None)
+        if atom is None:
+            done.append(way)
+        else:
+            todo += [n.algebra.rebuild(way, {atom: arm}) for arm in atom.args[1:]]
+    return [p] if todo else done
+
+
 def _deciding(p: Poly, seen: set[Atom] | None = None) -> Iterator[Atom]:
     """Open atoms on which the lanes' step depends, conditions before what they choose."""
     seen = set() if seen is None else seen

@@ -32,6 +32,7 @@ class Verdict:
     notes: list[str] = field(default_factory=list)
     reason: Why | None = None
     offset: Poly | None = None
+    way: Poly | None = None  #: the offset by the way through its choices that the verdict speaks of
 
 
 @dataclass
@@ -55,11 +56,19 @@ def judge(context: Context, offset: Poly) -> Verdict:
     worst = _by_rules(context, offset)
     if worst.pattern == "unknown" and worst.reason in _TRY_LANES:
         worst = _by_lanes(context, offset) or worst
-    return replace(worst, offset=offset)
+    return replace(worst, offset=offset, way=worst.offset)
 
 
 def judge_descriptor(context: Context, offset: Poly, last: int, stride: Poly) -> Verdict:
     """The verdict on a descriptor's access: that of its last stride, whatever the box."""
+    ways = [_by_last_stride(context, offset, last, way) for way in choices.scalar_ways(context.n, stride)]
+    worst = min(ways, key=lambda v: (RANK[v.pattern], context.show(v.stride) if v.stride is not None else ""))
+    if len({(v.pattern, v.stride) for v in ways}) > 1:
+        worst.notes.append("branch")
+    return worst
+
+
+def _by_last_stride(context: Context, offset: Poly, last: int, stride: Poly) -> Verdict:
     moves = {axis: steps.along(context.n, offset, axis) for axis in context.extents}
     verdict = Verdict("strided", last, stride, strides=moves, offset=offset)
     if any(s.kind == "gather" for k, s in moves.items() if k != last):

@@ -117,6 +117,10 @@ def close(build: Builder, head: Value, outs: list[Value]) -> None:
             for k, h in enumerate(head.offsets):
                 close(build, h, [b.offsets[k] for b in blocks])
             close(build, head.base, [b.base for b in blocks])
+    elif isinstance(head, Desc):
+        made = [o for o in outs if isinstance(o, Desc)]
+        if len(made) == len(outs) and made:
+            close(build, head.base, [d.base for d in made])
     elif isinstance(head, Tup):
         tuples = [o for o in outs if isinstance(o, Tup) and len(o.items) == len(head.items)]
         if len(tuples) == len(outs) and tuples:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from coalesce_lint.access import Place
 from coalesce_lint.index.nodes import Node, const
-from coalesce_lint.kernels.addresses import loaded, record
+from coalesce_lint.kernels.addresses import loaded, numbers, record
 from coalesce_lint.kernels.descriptors import descriptor_load, descriptor_store
 from coalesce_lint.kernels.reading import Meaning, Reading
 from coalesce_lint.kernels.values import Arguments, Desc, Tup, Value
+from coalesce_lint.reasons import Reason
 
 
 def _buffer_load(it: Reading, args: Arguments, place: Place) -> Value:
@@ -64,12 +65,24 @@ def _tlx_descriptor_store(it: Reading, args: Arguments, place: Place) -> Value:
     return descriptor_store(it, args.get(0, "desc"), args.get(2, "offsets"), None, args, place)
 
 
+def _update_descriptor(it: Reading, args: Arguments, place: Place) -> Value:
+    """``tdm.update_tensor_descriptor(desc, add_offsets)``: the descriptor of the box moved on."""
+    desc, moved = args.get(0, "desc"), args.get(1, "add_offsets")
+    if not isinstance(desc, Desc):
+        return it.build.opaque(Reason.DESCRIPTOR.why, shape=None)
+    base = desc.base
+    for step, stride in zip(numbers(it, moved), desc.strides, strict=False):
+        base = it.build.binary("add", base, it.build.binary("mul", step, stride))
+    return Desc(base, desc.shape, desc.strides, desc.block, desc.host, desc.place)
+
+
 TABLE: dict[str, Meaning] = {
     "buffer_load": _buffer_load,
     "buffer_store": _buffer_store,
     "buffer_load_to_shared": lambda it, a, p: _buffer_load(it, Arguments(a.positional[1:], a.keywords), p),
     "async_copy_global_to_shared": _async_copy_in,
     "async_copy_shared_to_global": _async_copy_out,
+    "update_tensor_descriptor": _update_descriptor,
     "async_load": _tlx_async_load,
     "async_store": _async_store,
     "async_descriptor_load": _tlx_descriptor_load,

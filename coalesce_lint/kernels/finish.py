@@ -190,7 +190,7 @@ class Finisher:
             scalar_owner=owner,
             extents=tuple(p.constant for p in shape),
             start=offset.terms.get((), 0),
-            part=self._part(offset, v),
+            part=self._part(v.way or offset, v),
             summands=lambda: summands_of(self.n.algebra, offset),  # type: ignore[arg-type]
             box=boxes.box_of(self.n, self.resolve, self.render, site, self._divisors),
             site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),

@@ -38,6 +38,13 @@ def is_language(path: str) -> bool:
     )
 
 
+def knows(name: str) -> bool:
+    """Whether ``from triton.language import *`` binds ``name``, as far as it matters here."""
+    return (
+        name in TABLE or name in ANYWHERE or name in _DTYPES or name in ("range", "static_range", "constexpr")
+    )
+
+
 def named(it: Reading, base: Ref, name: str) -> Value:
     """An attribute of an imported module."""
     if name in _DTYPES:

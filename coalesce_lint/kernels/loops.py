@@ -12,7 +12,7 @@ import libcst as cst
 from coalesce_lint.index.nodes import Carry, Loop, Node
 from coalesce_lint.kernels import control
 from coalesce_lint.kernels.reading import LoopFrame, Reading
-from coalesce_lint.kernels.values import BlockPtr, Tup, Value
+from coalesce_lint.kernels.values import BlockPtr, Desc, Tup, Value
 from coalesce_lint.reasons import Reason
 
 _UNROLL = 16
@@ -99,6 +99,9 @@ class Loops(Reading):
             offsets = [self.carry(o, name, loop) or o for o in value.offsets]
             base = self.carry(value.base, name, loop) or value.base
             return BlockPtr(base, value.shape, value.strides, offsets, value.block, value.order, value.place)
+        if isinstance(value, Desc):
+            base = self.carry(value.base, name, loop) or value.base
+            return Desc(base, value.shape, value.strides, value.block, value.host, value.place)
         if isinstance(value, Tup):
             return Tup([self.carry(v, name, loop) or v for v in value.items], value.names)
         return None

@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from coalesce_lint.index.nodes import Node, Param, const
+from coalesce_lint.kernels import language
 from coalesce_lint.kernels.builtin_functions import BUILTINS
 from coalesce_lint.kernels.jit import LANGUAGE_NAMES
 from coalesce_lint.kernels.reading import Reading
@@ -53,6 +54,8 @@ class Names(Reading):
             return self.constant_expr(module.constants[name], module, name)
         if name in LANGUAGE_NAMES:
             return Ref("triton.language")
+        if any(language.is_language(star) for star in module.stars) and language.knows(name):
+            return language.named(self, Ref("triton.language"), name)
         return Ref(f"builtins.{name}") if name in BUILTINS else self.global_symbol(name)
 
     def global_symbol(self, name: str, key: str = "") -> Node:

@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from unicodedata import normalize
 
 import libcst as cst
 
@@ -45,16 +46,26 @@ class Function:
     def line(self) -> int:
         return self.node.lineno
 
+    @property
+    def first_line(self) -> int:
+        """The line of the first decorator, or of the ``def``."""
+        return min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
+
+    @property
+    def is_indented(self) -> bool:
+        """Whether it is part of a class, a function or another block."""
+        return self.module.lines[self.first_line - 1][:1].isspace()
+
     @cached_property
     def tree(self) -> cst.FunctionDef:
         """The function as a libcst tree, parsed from its own lines only. Raises cst.ParserSyntaxError."""
-        first = min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
-        lines = self.module.lines[first - 1 : self.node.end_lineno]
-        indent = len(lines[0]) - len(lines[0].lstrip())
+        lines = self.module.lines[self.first_line - 1 : self.node.end_lineno]
         text = "".join(lines).replace("\f", "")
         module = cst.parse_module(
-            ("if 1:\n" if indent else "") + text + ("" if text.endswith("\n") else "\n")
+            ("if 1:\n" if self.is_indented else "") + text + ("" if text.endswith("\n") else "\n")
         )
+        if not text.isascii():
+            module = module.visit(_NormalNames())
         body: Any = module.body[0]
         if isinstance(body, cst.If):
             body = body.body.body[0]
@@ -65,6 +76,14 @@ class Function:
     def places(self) -> dict[int, Span]:
         """The span of each call and loop, by ``id`` of its libcst node."""
         return places_of(self.node, self.tree, self.module.lines)
+
+
+class _NormalNames(cst.CSTTransformer):
+    """Names in the form in which Python and ``ast`` compare them (NFKC)."""
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
+        name = original_node.value
+        return updated_node if name.isascii() else updated_node.with_changes(value=normalize("NFKC", name))
 
 
 @dataclass(eq=False)
@@ -78,6 +97,7 @@ class Module:
     imports: dict[str, str] = field(default_factory=dict)
     constants: dict[str, ast.expr] = field(default_factory=dict)
     launched: set[str] = field(default_factory=set)
+    stars: list[str] = field(default_factory=list)  #: modules of ``from module import *``
 
     @cached_property
     def lines(self) -> list[str]:
@@ -103,6 +123,8 @@ def _collect(tree: ast.Module, module: Module) -> None:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             module.imports.update(_imported(node))
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                module.stars.append(node.module or "")
         elif isinstance(node, ast.FunctionDef):
             functions.append(node)
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):

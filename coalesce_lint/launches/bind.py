@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 #: Keyword arguments of a launch that are the launcher's own.
 OWN = frozenset(
-    "num_warps num_stages num_ctas enable_fp_fusion grid warmup maxnreg stream waves_per_eu matrix_instr_nonkdim"
-    .split()
+    ["num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "grid", "warmup", "maxnreg", "stream", "waves_per_eu", "matrix_instr_nonkdim"]
 )
 Argument = tuple[Value, str]
 
 
-def bind(raw: RawLaunch, kernel: ast.FunctionDef, questions: Questions, bound: Bound | None) -> dict[str, Passed]:
+def bind(
+    raw: RawLaunch, kernel: ast.FunctionDef, questions: Questions, bound: Bound | None
+) -> dict[str, Passed]:
     """What each parameter of ``kernel`` gets. ``bound`` is the partial application that is launched."""
     a = kernel.args
     plain = [x.arg for x in [*a.posonlyargs, *a.args]]
@@ -156,7 +157,10 @@ def _elements(value: Value, text: str, count: int) -> list[Argument]:
         ranked = Questions({}).rank(value.tensor)
         known = value.tensor
         dims = range(count)
-        return [(StrideOf(known, k if ranked is not None else k - count), f"{known.text}.stride({k})") for k in dims]
+        return [
+            (StrideOf(known, k if ranked is not None else k - count), f"{known.text}.stride({k})")
+            for k in dims
+        ]
     if isinstance(value, ShapeOf):
         return [(SizeOf(value.tensor, k), f"{value.tensor.text}.shape[{k}]") for k in range(count)]
     if isinstance(value, Items):
@@ -195,14 +199,20 @@ def passed(argument: Argument, questions: Questions) -> Passed:
         return Passed("size", text, tensor=tensor_facts(value.tensor, questions), dim=value.dim,
                       stride=Stride(False, "assumed", why))  # fmt: skip
     if isinstance(value, Sizes):
-        return Passed("sizes", text, stride=Stride(False, "assumed", "a product of sizes, taken as more than 1"))
+        return Passed(
+            "sizes", text, stride=Stride(False, "assumed", "a product of sizes, taken as more than 1")
+        )
     if isinstance(value, Choice):
         options = [passed((o, text), questions) for o in value.options]
         numbers = tuple(o.value for o in options if o.kind == "number")
         kinds = {o.kind for o in options}
         first = next((o for o in options if o.kind != "number"), options[0])
         return Passed(
-            kinds.pop() if len(kinds) == 1 else first.kind if first.kind in ("stride", "tensor") else "unknown",
+            kinds.pop()
+            if len(kinds) == 1
+            else first.kind
+            if first.kind in ("stride", "tensor")
+            else "unknown",
             text,
             values=numbers,
             tensor=first.tensor,
@@ -251,6 +261,8 @@ def tensor_facts(t: Tensor, questions: Questions) -> TensorFacts:
         like=like,
         copy_of=f"{copied.text} ({gaps[0]})" if copied is not None and gaps else None,
         shaped=questions.facts(t).shaped,
+        strided=questions.facts(t).strided,
+        believed=questions.under(questions.believed).contiguous(t) if questions.believed else None,
         uncertain=t.guessed,
     )
 
@@ -272,7 +284,8 @@ def _defaults(kernel: ast.FunctionDef) -> dict[str, int | float | bool | str | N
     return {
         arg.arg: node.value
         for arg, node in pairs
-        if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, (int, float, str)))
+        if isinstance(node, ast.Constant)
+        and (node.value is None or isinstance(node.value, (int, float, str)))
     }
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from coalesce_lint.launches import torch_calls
 from coalesce_lint.launches.modules import HostFunction, dotted
 from coalesce_lint.launches.values import (
+    NOTHING,
     Bound,
     Choice,
     Each,
+    Facts,
     Items,
     Known,
     Number,
@@ -21,7 +23,6 @@ from coalesce_lint.launches.values import (
     Sizes,
     Star,
     State,
-    StridesOf,
     Table,
     Tensor,
     Unknown,
@@ -68,6 +69,9 @@ def call(ev: Evaluator, node: ast.Call) -> Value:
     text, line = ev.text(node), node.lineno
     if isinstance(func, ast.Attribute):
         base = ev.expr(func.value)
+        if func.attr == "save_for_backward":
+            ev.saved = tuple(_saved(ev, a) for a in args)
+            return Unknown("nothing")
         if isinstance(base, Tensor):
             if base.guessed and dotted(func).startswith("self."):
                 method = ev.module.methods.get((ev.fn.owner, func.attr))
@@ -93,11 +97,17 @@ def call(ev: Evaluator, node: ast.Call) -> Value:
     return _function(ev, target, args, kw, text, line)
 
 
+def _saved(ev: Evaluator, value: Value) -> Facts:
+    if not isinstance(value, Tensor):
+        return NOTHING
+    questions = ev.questions()
+    facts = questions.facts(value)
+    return Facts(questions.contiguous(value), facts.unit, questions.rank(value))
+
+
 def arguments(ev: Evaluator, node: ast.Call) -> tuple[tuple[Value, ...], dict[str, Value], bool]:
     """Positional and keyword arguments; False where ``**name`` may hold more."""
-    args = tuple(
-        Star(ev.expr(a.value)) if isinstance(a, ast.Starred) else ev.expr(a) for a in node.args
-    )
+    args = tuple(Star(ev.expr(a.value)) if isinstance(a, ast.Starred) else ev.expr(a) for a in node.args)
     kw: dict[str, Value] = {}
     complete = True
     for k in node.keywords:
@@ -201,6 +211,12 @@ def _function(
     if name.startswith("torch."):
         found = torch_calls.call_function(ev, short, args, kw, text, line)
         return found if found is not None else ev.given(text, line)
+    if short == "apply":
+        owner = ev.tree.find(ev.module, target.name.removesuffix("apply") + "forward")
+        forward = owner[0].methods.get(_parted(owner[1])) if owner is not None else None
+        if forward is not None:
+            ev.calls.append((forward, (Unknown("ctx"), *args), kw, ev.state.known))
+        return ev.given(text, line)
     where = ev.tree.find(ev.module, target.name)
     if where is not None:
         module, inner = where
@@ -209,12 +225,18 @@ def _function(
             owner, _, method = inner.partition(".")
             fn = module.methods.get((owner, method))
         if fn is not None:
+            ev.calls.append((fn, args, kw, ev.state.known))
             return inlined(ev, fn, args, kw, text, line)
         if inner in module.constants and not ev.depth > 30:
             value = _module_constant(ev, module.constants[inner])
             if isinstance(value, (Reference, Bound)) and value != target:
                 return _function(ev, value, args, kw, text, line)
     return ev.given(text, line)
+
+
+def _parted(name: str) -> tuple[str, str]:
+    owner, _, method = name.rpartition(".")
+    return owner, method
 
 
 def _module_constant(ev: Evaluator, node: ast.expr) -> Value:
@@ -292,7 +314,9 @@ def _joined_tables(ev: Evaluator, tables: list[tuple[Table, Known]]) -> Value:
     items = {}
     for key in keys:
         found = [(t.items[key], known) for t, known in tables if key in t.items]
-        items[key] = found[0][0] if len(set(map(id, (v for v, _ in found)))) == 1 else joined_returns(ev, found)
+        items[key] = (
+            found[0][0] if len(set(map(id, (v for v, _ in found)))) == 1 else joined_returns(ev, found)
+        )
     return Table(items, all(t.complete for t, _ in tables))
 
 

@@ -122,11 +122,20 @@ def _equal(ev: Evaluator, a: ast.expr, b: ast.expr, line: int) -> None:
         length = ev.length(other_value)
         if isinstance(shape, ShapeOf) and length is not None:
             ev.state.learn(shape.tensor, Facts(rank=length))
+    elif isinstance(left, StrideOf) and isinstance(right, StrideOf):
+        _same_strides(ev, left.tensor, right.tensor)
     elif isinstance(left, StridesOf) and isinstance(right, StridesOf):
+        _same_strides(ev, left.tensor, right.tensor)
         _same_shape(ev, left.tensor, right.tensor)
         for one, other_t in ((left.tensor, right.tensor), (right.tensor, left.tensor)):
             known = ev.questions().facts(other_t)
             ev.state.learn(one, Facts(known.contiguous, known.unit, known.rank))
+
+
+def _same_strides(ev: Evaluator, a: Tensor, b: Tensor) -> None:
+    """The host compares strides of both: which of them is passed makes no difference."""
+    for one, other in ((a, b), (b, a)):
+        ev.state.learn(one, Facts(strided=frozenset((other.number,))))
 
 
 def _same_shape(ev: Evaluator, a: Tensor, b: Tensor) -> None:

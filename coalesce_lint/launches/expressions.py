@@ -55,6 +55,8 @@ class Evaluator:
         self.depth = 0
         self.copies: list[Tensor] = []
         self.launches: list[RawLaunch] = []
+        self.calls: list[tuple[HostFunction, tuple[Value, ...], Mapping[str, Value], Known]] = []
+        self.saved: tuple[Facts, ...] | None = None
         self.returns: list[tuple[Value, Known]] = []
         self.trail: list[HostFunction] = []
         self.budget = INLINE_BUDGET
@@ -187,9 +189,7 @@ class Evaluator:
         head = name.partition(".")[0]
         outer = self.state.names.get(head)
         module = self.module
-        if outer is None and (
-            head in module.imports or head in module.functions or head in module.kernels
-        ):
+        if outer is None and (head in module.imports or head in module.functions or head in module.kernels):
             return Reference(name)
         if outer is None and name in module.constants and self.depth < DEEPEST // 2:
             value = self.expr(module.constants[name])
@@ -295,7 +295,8 @@ class Evaluator:
             if isinstance(one, (Sizes, SizeOf)) and isinstance(other, Tensor) and other.guessed:
                 return Sizes((one,))
         if isinstance(node.op, ast.MatMult):
-            return self.given(self.text(node), node.lineno)
+            text = self.text(node)
+            return self.tensor(text, "fresh", node.lineno, why=f"the product {text}", guessed=True)
         for one in (a, b):
             if isinstance(one, Tensor):
                 origin = "given" if one.guessed and one.parent is None else "like"
@@ -305,7 +306,11 @@ class Evaluator:
 
     def _unary(self, node: ast.UnaryOp) -> Value:
         value = self.expr(node.operand)
-        if isinstance(value, Number) and isinstance(node.op, ast.USub) and isinstance(value.value, (int, float)):
+        if (
+            isinstance(value, Number)
+            and isinstance(node.op, ast.USub)
+            and isinstance(value.value, (int, float))
+        ):
             return Number(-value.value)
         return Unknown("arithmetic") if not isinstance(value, Tensor) else value
 

@@ -9,33 +9,30 @@ from collections.abc import Iterator
 from coalesce_lint.access import Place
 from coalesce_lint.launches import walk
 from coalesce_lint.launches.bind import bind
-from coalesce_lint.launches.calls import RawLaunch
-from coalesce_lint.launches.expressions import Evaluator
+from coalesce_lint.launches.callers import Callers
 from coalesce_lint.launches.modules import HostFunction, HostModule, HostTree, dotted
 from coalesce_lint.launches.records import Launch
 from coalesce_lint.launches.strides import Questions
-from coalesce_lint.launches.values import Bound, Choice, Facts, Reference, Value
+from coalesce_lint.launches.values import Bound, Choice, Facts, Reference, Tensor, Value
 
 #: What ends the subscript of a launch and begins its arguments.
 LAUNCH = re.compile(r"\]\s*\(")
 #: A target is followed so far through partial applications, choices and names.
 DEEPEST = 6
-#: A decorator that makes the tensor arguments contiguous says so in its text.
-_CONTIGUOUS = re.compile(r"\.contiguous\(\)")
 
 
-def launches_of(module: HostModule, tree: HostTree, innermost: bool) -> Iterator[tuple[str, str, Launch]]:
+def launches_of(module: HostModule, tree: HostTree, callers: Callers) -> Iterator[tuple[str, str, Launch]]:
     """Each launch in ``module`` with the path and the name of its kernel."""
     lines = launch_lines(module.text)
     if not lines:
         return
     readers = [f for f in module.all_functions if f.outer is None and _holds(f, lines)]
     for fn in readers:
-        yield from _of_function(fn, tree, innermost)
+        yield from _of_function(fn, tree, callers)
     taken = [(f.node.lineno, f.node.end_lineno or f.node.lineno) for f in module.all_functions]
     taken += [(k.lineno, k.end_lineno or k.lineno) for k in module.kernels.values()]
     if any(not any(a <= n <= b for a, b in taken) for n in lines):
-        yield from _of_function(_module_level(module), tree, innermost)
+        yield from _of_function(_module_level(module), tree, callers)
 
 
 def launch_lines(text: str) -> list[int]:
@@ -57,7 +54,9 @@ def _holds(fn: HostFunction, lines: list[int]) -> bool:
 def _module_level(module: HostModule) -> HostFunction:
     """The statements of the module itself, as a function without parameters."""
     body = [
-        s for s in module.tree.body if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        s
+        for s in module.tree.body
+        if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     ]
     node = ast.FunctionDef(
         name="<module>",
@@ -71,20 +70,21 @@ def _module_level(module: HostModule) -> HostFunction:
     return HostFunction(node, module)
 
 
-def _of_function(fn: HostFunction, tree: HostTree, innermost: bool) -> Iterator[tuple[str, str, Launch]]:
-    ev = Evaluator(tree, fn, innermost)
-    walk.bind_parameters(ev, fn)
-    excepted = _made_contiguous(fn, tree)
-    if excepted is not None:
-        decorator, spared = excepted
-        for a in fn.parameters:
-            value = ev.state.names.get(a.arg)
-            if a.arg not in spared and value is not None:
-                ev.state.learn(value, Facts(contiguous=f"the decorator {decorator}"))  # type: ignore[arg-type]
+def _of_function(fn: HostFunction, tree: HostTree, callers: Callers) -> Iterator[tuple[str, str, Launch]]:
+    ev = callers.evaluator(fn)
+    parameters = {v.parameter: v for v in ev.state.names.values() if isinstance(v, Tensor) and v.parameter}
     walk.block(ev, fn.node.body)
+    if not ev.launches:
+        return
+    believed = {
+        parameters[n].number: Facts(contiguous=why)
+        for n, why in callers.believed(fn).items()
+        if n in parameters
+    }
+    reached = callers.reached(fn)
     for raw in ev.launches:
-        questions = Questions(raw.known, ev.asked, innermost)
-        for target, bound in _targets(ev, raw.target):
+        questions = Questions(raw.known, ev.asked, ev.innermost, believed)
+        for target, bound in _targets(raw.target):
             found = tree.find(fn.module, target)
             if found is None:
                 continue
@@ -96,11 +96,17 @@ def _of_function(fn: HostFunction, tree: HostTree, innermost: bool) -> Iterator[
                     continue
                 module, kernel, name = aliased
             node = raw.node
-            place = Place(fn.module.path, node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
-            yield module.path, name, Launch(place, raw.function.name, bind(raw, kernel, questions, bound))
+            place = Place(
+                fn.module.path, node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+            )
+            yield (
+                module.path,
+                name,
+                Launch(place, raw.function.name, bind(raw, kernel, questions, bound), reached),
+            )
 
 
-def _targets(ev: Evaluator, value: Value, depth: int = 0) -> Iterator[tuple[str, Bound | None]]:
+def _targets(value: Value, depth: int = 0) -> Iterator[tuple[str, Bound | None]]:
     """The dotted names of the kernels that ``value`` may be, each with the partial application around it."""
     if depth > DEEPEST:
         return
@@ -108,9 +114,9 @@ def _targets(ev: Evaluator, value: Value, depth: int = 0) -> Iterator[tuple[str,
         yield value.name, None
     elif isinstance(value, Choice):
         for option in value.options:
-            yield from _targets(ev, option, depth + 1)
+            yield from _targets(option, depth + 1)
     elif isinstance(value, Bound):
-        for name, inner in _targets(ev, value.target, depth + 1):
+        for name, inner in _targets(value.target, depth + 1):
             if value.args or value.keywords:
                 args = (*(inner.args if inner else ()), *value.args)
                 keywords = {**(inner.keywords if inner else {}), **value.keywords}
@@ -132,25 +138,4 @@ def _aliased(tree: HostTree, module: HostModule, name: str) -> tuple[HostModule,
         module, name = found
         if name in module.kernels:
             return module, module.kernels[name], name
-    return None
-
-
-def _made_contiguous(fn: HostFunction, tree: HostTree) -> tuple[str, set[str]] | None:
-    """The decorator of ``fn`` that makes its tensor arguments contiguous, and the parameters it spares."""
-    for node in fn.node.decorator_list:
-        path = dotted(node.func if isinstance(node, ast.Call) else node)
-        found = tree.find(fn.module, path) if path and "." not in path else None
-        if found is None:
-            continue
-        module, name = found
-        maker = module.functions.get(name)
-        if maker is None:
-            continue
-        first, last = maker.node.lineno, maker.node.end_lineno or maker.node.lineno
-        text = "\n".join(module.lines[first - 1 : last])
-        if _CONTIGUOUS.search(text) and "args" in text:
-            spared = {
-                c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str)
-            }
-            return path, spared
     return None

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from coalesce_lint.launches.callers import Callers
 from coalesce_lint.launches.host import LAUNCH, launches_of
 from coalesce_lint.launches.modules import HostTree
 from coalesce_lint.launches.records import Launch
 
-#: A file can launch a kernel only where a subscript is called.
-MAY_LAUNCH = re.compile(rb"\]\s*\(")
 #: More launches of one kernel than these are not kept: they would say the same.
 MOST_LAUNCHES = 64
 
@@ -34,11 +32,6 @@ class LaunchIndex:
         return {name: found for (file, name), found in self.launches.items() if file == key}
 
 
-def may_launch(data: bytes) -> bool:
-    """Whether a file of these bytes can hold a launch."""
-    return MAY_LAUNCH.search(data) is not None
-
-
 def build(texts: Iterable[tuple[str, str]], roots: Sequence[Path], innermost: bool) -> LaunchIndex:
     """The index of the launches in ``texts`` (path, source text). Never raises on what they hold."""
     # syntax trees are many objects without cycles; the collector would walk all of them over and over
@@ -54,9 +47,10 @@ def build(texts: Iterable[tuple[str, str]], roots: Sequence[Path], innermost: bo
 def _build(texts: Iterable[tuple[str, str]], tree: HostTree, innermost: bool) -> LaunchIndex:
     index = LaunchIndex()
     modules = [m for path, text in texts if LAUNCH.search(text) and (m := tree.add(path, text)) is not None]
+    callers = Callers(tree, modules, innermost)
     for module in modules:
         try:
-            for path, name, launch in launches_of(module, tree, innermost):
+            for path, name, launch in launches_of(module, tree, callers):
                 found = index.launches.setdefault((os.path.abspath(path), name), [])
                 if len(found) < MOST_LAUNCHES and launch.place not in [x.place for x in found]:
                     found.append(launch)

@@ -106,7 +106,12 @@ def _collect(body: Sequence[ast.stmt], module: HostModule, owner: str, outer: Ho
                 joint = "" if base.endswith(".") else "."
                 module.imports[a.asname or a.name] = f"{base}{joint}{a.name}"
         elif isinstance(stmt, ast.Assign):
-            if outer is None and not owner and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name):
+            if (
+                outer is None
+                and not owner
+                and len(stmt.targets) == 1
+                and isinstance(stmt.targets[0], ast.Name)
+            ):
                 module.constants[stmt.targets[0].id] = stmt.value
         else:
             for name in ("body", "orelse", "finalbody"):

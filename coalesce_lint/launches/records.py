@@ -28,6 +28,8 @@ class TensorFacts:
     like: int | None = None  #: the root of the tensor whose strides it keeps if that one is dense
     copy_of: str | None = None  #: for ``y.contiguous()``: what was copied, where that was a view
     shaped: frozenset[int] = frozenset()  #: roots of tensors with the same shape
+    strided: frozenset[int] = frozenset()  #: roots of tensors whose strides the host compared with these
+    believed: str | None = None  #: why it is contiguous for every caller in the files that were read
     uncertain: bool = False  #: may be no tensor at all
 
 

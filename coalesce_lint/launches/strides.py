@@ -36,6 +36,7 @@ class Questions:
     known: Known
     asked: Mapping[int, int] = field(default_factory=dict)
     innermost: bool = True
+    believed: Known = field(default_factory=dict)  #: what holds for every caller that was found
 
     def facts(self, tensor: Tensor) -> Facts:
         return self.known.get(tensor.number, NOTHING)
@@ -47,7 +48,7 @@ class Questions:
         merged = dict(self.known)
         for number, facts in more.items():
             merged[number] = facts.both(merged[number]) if number in merged else facts
-        return Questions(merged, self.asked, self.innermost)
+        return Questions(merged, self.asked, self.innermost, self.believed)
 
     def rank(self, tensor: Tensor, depth: int = 0) -> int | None:
         """The number of dimensions, None where it is not known."""
@@ -92,7 +93,9 @@ class Questions:
             return whys[0] if whys and all(whys) else None
         if tensor.parent is None:
             return None
-        if tensor.origin == "like" or views.keeps_order(tensor.view):
+        if tensor.origin == "like":
+            return self.contiguous(self._dense(tensor.parent), depth + 1)
+        if views.keeps_order(tensor.view):
             return self.contiguous(tensor.parent, depth + 1)
         if tensor.view[:1] == ("swap",) and tensor.parent.view[:1] == ("swap",) and tensor.parent.parent:
             if set(tensor.view[1:]) == set(tensor.parent.view[1:]):
@@ -109,7 +112,9 @@ class Questions:
         if tensor.parent is None:
             return None
         parent = tensor.parent
-        if tensor.origin == "like" or tensor.view[0] in ("same", "new"):
+        if tensor.origin == "like":
+            return self.disordered(self._dense(parent), depth + 1)
+        if tensor.view[0] in ("same", "new"):
             return self.disordered(parent, depth + 1)
         if self.disordered(parent, depth + 1) is not None:
             return None  # a view of a view may put the order right
@@ -120,6 +125,12 @@ class Questions:
         if said is None:
             return None
         return said, "proved" if self.contiguous(parent) else "assumed"
+
+    def _dense(self, tensor: Tensor) -> Tensor:
+        """The tensor whose order of dimensions ``empty_like`` takes: gaps are closed, the order is kept."""
+        while tensor.parent is not None and tensor.view[:1] in (("items",), ("part",), ("drop",), ("grow",)):
+            tensor = tensor.parent
+        return tensor
 
     def stride(self, tensor: Tensor, k: int, depth: int = 0) -> Stride:
         """The stride of dimension ``k``."""
@@ -164,7 +175,7 @@ class Questions:
         """The stride of a view with as many dimensions as the highest that is asked for."""
         highest = max(self.asked.get(tensor.number, k), k)
         known = self.facts(tensor).with_(rank=highest + 1)
-        guess = Questions({**self.known, tensor.number: known}, self.asked, True)
+        guess = Questions({**self.known, tensor.number: known}, self.asked, True, self.believed)
         found = guess.stride(tensor, k, depth + 1)
         return replace(found, basis="assumed") if found.basis else found
 
@@ -177,7 +188,7 @@ class Questions:
         highest = asked.get(like.number)
         if highest is not None and asked.get(tensor.number, -1) < highest:
             asked = {**asked, tensor.number: highest}
-        return Questions(known, asked, self.innermost)
+        return Questions(known, asked, self.innermost, self.believed)
 
     def _joined(self, tensor: Tensor, k: int, depth: int) -> Stride:
         arms = [(t, self._asking(t, tensor).under(known)) for t, known in tensor.arms]

@@ -20,7 +20,6 @@ from coalesce_lint.launches.values import (
     SizeOf,
     Sizes,
     Star,
-    StrideOf,
     StridesOf,
     Tensor,
     Unknown,
@@ -41,7 +40,9 @@ def _words(text: str) -> frozenset[str]:
 #: Allocations with a shape first: ``torch.empty(shape)``, ``x.new_empty(shape)``.
 SHAPED = _words("empty zeros ones rand randn full new_empty new_zeros new_ones new_full")
 #: Other allocations in the default format.
-FRESH = _words("randint arange linspace logspace eye tensor randperm stack full_like_shape as_tensor")
+FRESH = _words(
+    "randint arange linspace logspace eye tensor randperm stack as_tensor mm bmm addmm linear matmul"
+)
 LIKE = _words("empty_like zeros_like ones_like rand_like randn_like full_like randint_like")
 #: Methods whose result keeps the strides of a dense input, or is the tensor itself.
 KEEPING = _words(
@@ -72,7 +73,15 @@ def call_method(ev: Evaluator, t: Tensor, name: str, args: Args, kw: Keywords, t
         return Number(rank) if rank is not None else Unknown("number of dimensions")
     if name in ("numel", "nelement"):
         return Sizes()
-    if name in ("item", "tolist", "element_size", "data_ptr", "is_contiguous", "get_device", "storage_offset"):
+    if name in (
+        "item",
+        "tolist",
+        "element_size",
+        "data_ptr",
+        "is_contiguous",
+        "get_device",
+        "storage_offset",
+    ):
         return Unknown(f".{name}()")
     handler = _VIEW_METHODS.get(name)
     if handler is not None:
@@ -91,7 +100,9 @@ def call_function(ev: Evaluator, name: str, args: Args, kw: Keywords, text: str,
     if name in SHAPED:
         return allocated(ev, args, kw, text, line)
     if name in FRESH:
-        return ev.tensor(text, "fresh", line, why=f"{text} in line {line}", rank={"arange": 1, "eye": 2}.get(name))
+        return ev.tensor(
+            text, "fresh", line, why=f"{text} in line {line}", rank={"arange": 1, "eye": 2}.get(name)
+        )
     first = args[0] if args else kw.get("input")
     if name == "empty_strided" and len(args) > 1:
         return strided(ev, None, args[1], text, line)
@@ -163,7 +174,9 @@ def keeping(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, line:
     return ev.tensor(text, "like", line, parent=t, view=("same",))
 
 
-def _view(ev: Evaluator, t: Tensor, view: tuple[object, ...], text: str, line: int, rank: int | None = None) -> Value:
+def _view(
+    ev: Evaluator, t: Tensor, view: tuple[object, ...], text: str, line: int, rank: int | None = None
+) -> Value:
     return ev.tensor(text, "view", line, parent=t, view=view, rank=rank)
 
 

@@ -17,13 +17,14 @@ class Facts:
 
     ``contiguous`` is why its elements lie in row-major order without gaps, None where that is not known;
     ``unit`` maps dimension numbers, as they were written, to why their stride is 1; ``shaped`` holds the
-    ``number`` of tensors that have the same shape.
+    ``number`` of tensors that have the same shape, ``strided`` of those whose strides were compared with its own.
     """
 
     contiguous: str | None = None
     unit: Mapping[int, str] = field(default_factory=dict)
     rank: int | None = None
     shaped: frozenset[int] = frozenset()
+    strided: frozenset[int] = frozenset()
 
     def with_(self, **kw: Any) -> Facts:
         return Facts(**{**vars(self), **kw})
@@ -35,6 +36,7 @@ class Facts:
             {**other.unit, **self.unit},
             self.rank if self.rank is not None else other.rank,
             self.shaped | other.shaped,
+            self.strided | other.strided,
         )
 
     def either(self, other: Facts) -> Facts:
@@ -44,6 +46,7 @@ class Facts:
             {k: why for k, why in self.unit.items() if k in other.unit},
             self.rank if self.rank == other.rank else None,
             self.shaped & other.shaped,
+            self.strided & other.strided,
         )
 
 

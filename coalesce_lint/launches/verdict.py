@@ -29,7 +29,12 @@ def under(access: Access, launch: Launch) -> UnderLaunch | None:
     axes: list[LaunchAxis] = []
     found: list[Stride] = []
     for axis in access.axes:
-        if axis.stride is None or axis.stride == "0":
+        if axis.stride == "0":
+            continue
+        if axis.stride is None:
+            # gathered rows are no unit stride; anything else without one stride may be
+            rows = "rows=gather" in access.notes
+            found.append(Stride(False, "proved", "gathered") if rows else Stride(why="no single stride"))
             continue
         names = _names(axis.stride)
         if not any(n in launch.arguments for n in names):

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from coalesce_lint.access import PATTERNS, Access, Cost, Kernel
+from coalesce_lint.access import PATTERNS, Access, Cost, Kernel, UnderLaunch
+from coalesce_lint.model import badness
 from coalesce_lint.output.lanes import ASSUMED_BYTES, draw
 from coalesce_lint.output.text import Painter, printable
 
@@ -20,6 +21,8 @@ COLOURS = {
 }
 
 LONGEST_SOURCE = 160
+#: Launches that are shown for one access.
+SHOWN_LAUNCHES = 6
 
 LEGEND = f"""\
 sectors: the lanes 0-9a-v of one warp along the lane axis. A box is a sector of 32 bytes, a dot an element
@@ -44,7 +47,8 @@ def _kernel(kernel: Kernel, paint: Painter) -> str:
     number = len(kernel.accesses)
     head = f"{printable(kernel.path)}:{kernel.line}: {paint(printable(kernel.name), bold=True)}: "
     head += f"{number} access{'' if number == 1 else 'es'}" + (f" ({said})" if said else "")
-    return "\n".join([head, *("\n" + _access(a, kernel, paint) for a in kernel.accesses)]) + "\n"
+    accesses = ["\n" + _access(a, kernel, paint) for a in kernel.accesses]
+    return "\n".join([head, *_assumptions(kernel), *accesses]) + "\n"
 
 
 def _access(access: Access, kernel: Kernel, paint: Painter) -> str:
@@ -53,11 +57,11 @@ def _access(access: Access, kernel: Kernel, paint: Painter) -> str:
         where = f"{access.place.path}:{where}"
     verdict = paint(access.pattern, COLOURS.get(access.pattern), bold=True)
     lines = [f"  {printable(where)}: {access.op} {printable(access.pointer)}: {verdict}"]
-    lines += [f"    {name:<8} {printable(text)}" for name, text in _facts(access)]
+    lines += [f"    {name:<8} {printable(text)}" for name, text in _facts(access, kernel)]
     return "\n".join(lines)
 
 
-def _facts(access: Access) -> list[tuple[str, str]]:
+def _facts(access: Access, kernel: Kernel) -> list[tuple[str, str]]:
     """The lines below an access: what is known, in the order in which one reads it."""
     facts = [("source", _short(access.source))] if access.source else []
     facts.append(("offset", access.offset))
@@ -79,12 +83,29 @@ def _facts(access: Access) -> list[tuple[str, str]]:
         ("called", f"from {c.function} at {c.place.path}:{c.place.line}:{c.place.column + 1}")
         for c in access.call_chain
     ]
+    facts += [("launch", _launch(u)) for u in access.launches[:SHOWN_LAUNCHES]]
+    if len(access.launches) > SHOWN_LAUNCHES:
+        facts.append(("launch", f"and {len(access.launches) - SHOWN_LAUNCHES} more"))
     facts.append(("sectors", draw(access)))
     if access.cost:
         facts.append(("cost", _cost(access.cost)))
+    elif kernel.model is not None:
+        facts += _assumed(kernel.model.costs(access))
     if access.compiled:
         facts += _compiled(access.compiled)
     return facts
+
+
+def _launch(under: UnderLaunch) -> str:
+    """Where a launch is, what it passes for the strides, and the verdict under it."""
+    passed = [
+        f"axis {a.axis}: {a.argument} {'is ' + a.stride if a.stride and a.stride != a.argument else ''}".rstrip()
+        + ("" if a.stride else f" is open ({a.why})" if a.why else " is open")
+        for a in under.axes
+    ]
+    given = f" ({'; '.join(passed)})" if passed else ""
+    said = under.pattern + (", assumed" if under.basis == "assumed" else "")
+    return f"{said} in {under.function} at {under.place.path}:{under.place.line}{given}"
 
 
 def _short(source: str) -> str:
@@ -151,6 +172,27 @@ def _figure(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "scalar"
     return f"{value:g}"
+
+
+def _assumed(costs: list[Cost]) -> list[tuple[str, str]]:
+    """The cost under assumed launches: the kindest, and the worst where configurations differ."""
+    if not costs:
+        return []
+    ordered = sorted(costs, key=badness)
+    facts = [("cost", _cost(ordered[0]))]
+    if badness(ordered[0]) != badness(ordered[-1]):
+        facts.append(("to", f"{_cost(ordered[-1])} ({len(costs)} configurations)"))
+    return facts
+
+
+def _assumptions(kernel: Kernel) -> list[str]:
+    """The line that says under which launch costs are told that no launch pins."""
+    if kernel.model is None or not any(a.cost is None and kernel.model.costs(a) for a in kernel.accesses):
+        return []
+    launches = kernel.model.launches
+    said = ", ".join(launches[0].launch.assumed)
+    more = f" (the first of {len(launches)} configurations)" if len(launches) > 1 else ""
+    return [f"  costs assume {printable(said)}{more}"]
 
 
 def _number(value: float | None) -> str:

@@ -275,6 +275,19 @@ def write_storage(storage: Any, path: Path) -> None:
     flat.cpu().numpy().tofile(path)
 
 
+#: What torch.cuda answers where there is none: the architecture that is compiled for, and nothing to wait for.
+CUDA_ANSWERS: dict[str, Any] = {
+    "synchronize": lambda *_: None,
+    "empty_cache": lambda: None,
+    "current_device": lambda: 0,
+    "set_device": lambda *_: None,
+    "manual_seed": lambda *_: None,
+    "get_device_capability": lambda *_: (9, 0),
+    "get_device_name": lambda *_: "no GPU",
+    "device": lambda *_: contextlib.nullcontext(),
+}
+
+
 class OnCpu:
     """Lets a program that asks for CUDA run without it: devices named cuda become the CPU."""
 
@@ -302,8 +315,8 @@ class OnCpu:
                     args = tuple(moved(a) if isinstance(a, (str, torch.device)) else a for a in args)
                 return function(*args, **kwargs)
 
-        torch.cuda.synchronize = lambda *_: None  # type: ignore[assignment]
-        torch.cuda.empty_cache = lambda: None  # type: ignore[assignment]
+        for name, value in CUDA_ANSWERS.items():
+            setattr(torch.cuda, name, value)
         with Mode():
             yield
 

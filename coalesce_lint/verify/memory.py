@@ -64,12 +64,18 @@ def made_up_base(launch: dict[str, Any], number: int) -> int:
 class Memory:
     """All storages of a launch as flat tensors of bytes on ``device``."""
 
-    def __init__(self, folder: Path, launch: dict[str, Any], device: str) -> None:
+    def __init__(
+        self, folder: Path, launch: dict[str, Any], device: str, like: Memory | None = None
+    ) -> None:
+        """Reads the captured storages, or shares those of ``like``, and permutes what is to be permuted."""
         self.launch = launch
         self.device = device
         self.keep: list[Any] = []
         self.flat: list[Any] = []
-        for storage in launch["storages"]:
+        for number, storage in enumerate(launch["storages"]):
+            if like is not None and "file" in storage:
+                self.flat.append(like.flat[number])
+                continue
             flat = self.allocate(storage["bytes"], storage["address"] % ALIGNMENT)
             self.flat.append(flat)
             if "file" in storage:
@@ -94,14 +100,19 @@ class Memory:
 
     def views(self, number: int) -> tuple[Permutation, Any, Any]:
         """Permutation, source and target of a permuted storage as 1-d tensors of elements."""
+        storage = self.launch["storages"][number]
+        return self.views_of(storage, self.flat[storage["permuted_from"]], self.flat[number])
+
+    @staticmethod
+    def views_of(storage: dict[str, Any], source: Any, target: Any) -> tuple[Permutation, Any, Any]:
+        """The same for other tensors of bytes in the place of its own."""
         import torch
 
-        storage = self.launch["storages"][number]
         permutation = Permutation(**storage["permutation"])
         kind = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[storage["element_bytes"]]
         size = permutation.length * storage["element_bytes"]
-        source = self.flat[storage["permuted_from"]][storage["origin"] : storage["origin"] + size]
-        return permutation, aligned_view(source, kind), aligned_view(self.flat[number], kind)
+        part = source[storage["origin"] : storage["origin"] + size]
+        return permutation, aligned_view(part, kind), aligned_view(target, kind)
 
     def permute(self, number: int) -> None:
         """Fills a permuted storage from the one it was made of."""

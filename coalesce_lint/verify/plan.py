@@ -79,6 +79,8 @@ def stride_of(site: dict[str, Any]) -> int:
     step, share = site["step"], site["share"]
     if not site["executed"]:
         raise Refusal("no lane was active in the programs that were looked at")
+    if not site["counts"]["requests"]:
+        raise Refusal("the compiler merged it with an equal access")
     if step is None:
         raise Refusal("lanes do not walk it: a scalar access")
     if len(site["storages"]) != 1:

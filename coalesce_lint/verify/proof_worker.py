@@ -107,7 +107,7 @@ class RealRecorder(Recorder):
     def note(self, kind: str, pointers: Any, mask: np.ndarray | None) -> None:
         addresses = np.array(pointers.data, dtype=np.int64)
         size = element_bytes(pointers)
-        event = Event(kind, self.places(), addresses, None if mask is None else np.array(mask), size)
+        event = Event(kind, self.places(), addresses, None if mask is None else np.array(mask, dtype=bool), size)
         active = event.active()
         if active.size:
             index = np.searchsorted(self.starts, active, side="right") - 1

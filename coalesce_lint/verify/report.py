@@ -99,8 +99,10 @@ def traffic(r: Result) -> str:
     if whole:
         factor = whole["before"]["sectors"] / max(whole["after"]["sectors"], 1)
         text += f"; whole kernel {ratio(whole['before']['sectors'], whole['after']['sectors'])}"
-        if r["measured"] and factor > 1.05:
-            text += f", of which the cache gave back {factor / r['measured']['ratio']:.2f}x"
+        if r["measured"] and factor > 1.05 * r["measured"]["ratio"]:
+            text += f", of which the caches gave back {factor / r['measured']['ratio']:.2f}x"
+        elif r["measured"] and r["measured"]["ratio"] > 1.05 * factor:
+            text += f"; {r['measured']['ratio'] / factor:.2f}x more than the sectors of L1 tell"
     return text
 
 

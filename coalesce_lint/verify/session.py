@@ -80,7 +80,7 @@ class Progress:
             self.width = len(line)
         else:
             count = f" ({done} of {total})" if total else ""
-            sys.stderr.write(f"coalesce-lint: {text}{count}\n")
+            sys.stderr.write(f"coalesce-lint: {text}{count}, {seconds:.1f} s\n")
         sys.stderr.flush()
 
     def clear(self) -> None:
@@ -126,7 +126,10 @@ class Session:
     def ask(self, module: str, task: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
         """A stage's answer, ``{"error": ...}`` where it failed, died or took too long."""
         try:
-            return self.warm(module).ask(task, timeout or self.settings.timeout)
+            answer = self.warm(module).ask(task, timeout or self.settings.timeout)
+            if os.environ.get("COALESCE_LINT_DEBUG") and "traceback" in answer:
+                sys.stderr.write(answer["traceback"])
+            return answer
         except StageError as error:
             return {"error": str(error), "kind": "StageError"}
 

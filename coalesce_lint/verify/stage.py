@@ -131,6 +131,8 @@ def serve(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> Non
     answer_task: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     trouble: dict[str, Any] = {}
     try:
+        import torch  # noqa: F401  (it takes seconds: now, while the program runs, not with the first task)
+
         answer_task = make()
     except Exception as error:
         trouble = {"error": describe(error), "traceback": traceback.format_exc()}

@@ -88,22 +88,38 @@ class Workshop:
         self, parts: list[tuple[Region, Permutation]], places: frozenset[tuple[str, int, int]] | None = None
     ) -> Trial:
         """Builds, compiles and proves one variant; what goes wrong is the trial's ``reason``."""
+        trial, ambiguous = self._attempt(parts, places, folded=False)
+        if not trial.proved and ambiguous:
+            second, _ = self._attempt(parts, places, folded=True)
+            if second.proved:
+                return second
+        return trial
+
+    def _attempt(
+        self,
+        parts: list[tuple[Region, Permutation]],
+        places: frozenset[tuple[str, int, int]] | None,
+        folded: bool,
+    ) -> tuple[Trial, bool]:
         trial = Trial(parts, places)
+        ambiguous = False
         try:
-            self._build(trial)
+            ambiguous = self._build(trial, folded)
             self._compile(trial)
             self._prove(trial)
         except Refusal as refusal:
             trial.reason = str(refusal)
-        return trial
+        return trial, ambiguous
 
-    def _build(self, trial: Trial) -> None:
+    def _build(self, trial: Trial, folded: bool) -> bool:
+        """Writes the variant; True where a step could be meant in two ways."""
         subject = self.subject
         follower = Follower(subject.closure, subject.launch["arguments"])
         self.serial += 1
         name = f"{subject.launch['kernel']}_variant{self.serial}"
         targets = [target(region, permutation, trial.places) for region, permutation in trial.parts]
-        variant = Builder(follower, targets, name).build()
+        builder = Builder(follower, targets, name, folded)
+        variant = builder.build()
         trial.variant = variant
         folder = self.session.folder
         path = str(folder / f"{name}_{subject.launch['closure'].split('.')[0].replace('-', '_')}.py")
@@ -117,6 +133,7 @@ class Workshop:
         file = f"{name}-{subject.launch['closure']}"
         (folder / file).write_text(json.dumps(closure))
         trial.launch = permuted_launch(subject.launch, variant, trial.parts, file)
+        return builder.ambiguous
 
     def _compile(self, trial: Trial) -> None:
         answer = self.session.ask(COMPILE, self.task(trial.launch))
@@ -146,6 +163,8 @@ class Workshop:
                 "seconds": self.seconds,
             },
         )
+        if answer.get("kind") == "OutOfBounds":
+            raise Refusal("failed proof: the variant would leave the tensor")
         if "error" in answer:
             raise Refusal(f"the proof could not be made: {answer['error']}")
         trial.proof = answer

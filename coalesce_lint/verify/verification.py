@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +55,7 @@ def verify(session: Session) -> Outcome:
     session.warm(PROVE)
     if gpu is not None:
         session.warm(MEASURE)
+    threading.Thread(target=load_linter, daemon=True).start()
     say("running the program" if settings.mode != "kernel" else "launching the kernel")
     captured = session.capture(interpreted=gpu is None)
     outcome = Outcome(notes=list(captured["notes"]), launches=len(captured["launches"]))
@@ -70,6 +72,15 @@ def verify(session: Session) -> Outcome:
         outcome.results += one_launch(session, launch, arch, gpu, outcome)
     session.progress.clear()
     return outcome
+
+
+def load_linter() -> None:
+    """Imports what the linter needs while the program runs."""
+    from coalesce_lint.check import load_engine
+    from coalesce_lint.findings import all_rules
+
+    load_engine()
+    all_rules()
 
 
 def nothing_launched(notes: list[str]) -> str:

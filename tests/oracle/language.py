@@ -25,7 +25,10 @@ def constexpr(value: Any = None) -> Any:
 
 
 def arange(start: Any, end: Any, *_args: Any, **_kwargs: Any) -> Tile:
-    return Tile(np.arange(as_int(start), as_int(end), dtype=np.int64), int32)
+    first, last = as_int(start), as_int(end)
+    if last <= first:
+        raise OracleUnsupported("an arange without lanes")
+    return Tile(np.arange(first, last, dtype=np.int64), int32)
 
 
 def program_id(axis: Any = 0, *_args: Any, **_kwargs: Any) -> Tile:

@@ -45,7 +45,9 @@ class Variant:
 class Builder:
     """Makes one variant of a followed kernel."""
 
-    def __init__(self, follower: Follower, targets: list[Target], name: str) -> None:
+    def __init__(self, follower: Follower, targets: list[Target], name: str, folded: bool = False) -> None:
+        self.folded = folded
+        self.ambiguous = False
         self.follower = follower
         self.targets = targets
         self.edits: dict[Scope, Edits] = {}
@@ -144,9 +146,13 @@ class Builder:
 
     # forms
 
+    def moved(self, number: Number) -> int:
+        self.ambiguous |= self.permutation.is_ambiguous(number.value)
+        return self.permutation.step(number.value, self.folded)
+
     def step(self, number: Number) -> tuple[int, bool]:
         """The mapped number, and whether it may be written out."""
-        found = self.permutation.step(number.value)
+        found = self.moved(number)
         return found, not number.runtime and (found == number.value or not self.runtime)
 
     def ratio(self, form: Form, number: Number) -> int | None:
@@ -160,10 +166,10 @@ class Builder:
             elif item.leaf.origin is not None:
                 inner = self.accumulator_ratio(item.leaf.origin, whole)
             else:
-                inner = self.permutation.step(whole.value)
+                inner = self.moved(whole)
             found.add(None if inner is None else exact(inner, factor.value))
         if form.const.value:
-            found.add(exact(self.permutation.step((number * form.const).value), form.const.value))
+            found.add(exact(self.moved(number * form.const), form.const.value))
         return found.pop() if len(found) == 1 else None
 
     def accumulator_ratio(self, accumulator: Accumulator, number: Number) -> int | None:

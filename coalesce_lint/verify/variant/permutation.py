@@ -47,18 +47,22 @@ class Permutation:
         b, c = np.divmod(rest, self.stride)
         return a * (self.stride * self.pitch) + c * self.pitch + b
 
-    def step(self, coefficient: int) -> int:
+    def step(self, coefficient: int, folded: bool = False) -> int:
         """What a step of ``coefficient`` elements becomes, as long as no digit overflows.
 
-        The lowest digit may be negative (``s - 1`` is one step forth and one element back); whether digits
-        overflow in a launch is for the proof to say.
+        With ``folded`` the lowest digit may be negative: ``s - 1`` is then one step forth and one element back. Which
+        of the two a kernel means cannot be told from the number; whether digits overflow is for the proof to say.
         """
         sign = -1 if coefficient < 0 else 1
         a, rest = divmod(abs(coefficient), self.block)
         b, c = divmod(rest, self.stride)
-        if 2 * c > self.stride:
+        if folded and self.is_ambiguous(coefficient):
             b, c = b + 1, c - self.stride
         return sign * (a * self.stride * self.pitch + c * self.pitch + b)
+
+    def is_ambiguous(self, coefficient: int) -> bool:
+        """True where the lowest digit is so large that it may be meant as a negative one."""
+        return 2 * (abs(coefficient) % self.stride) > self.stride
 
     def permute(self, source: Any, target: Any) -> None:
         """Copies the elements of ``source`` to their new places in ``target`` (1-d torch tensors).

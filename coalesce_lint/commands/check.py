@@ -1,0 +1,149 @@
+"""``coalesce-lint check``: findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coalesce_lint.commands.common import CONTEXT, fail, load_settings, settings_options, strings_option
+from coalesce_lint.terminal import complain, has_colour, write
+
+if TYPE_CHECKING:
+    from coalesce_lint.findings import Finding, Rule
+    from coalesce_lint.per_file import PerFileIgnores
+    from coalesce_lint.settings import Settings
+
+
+@click.command(context_settings=CONTEXT, short_help="Lint kernels; the verb that is meant without one.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--select", multiple=True, metavar="CODES", help="Run these rules instead of the default set.")
+@click.option("--extend-select", multiple=True, metavar="CODES", help="Run these rules besides the others.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not run these rules.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["concise", "json"]),
+    help="concise: 'path:line:col: CODE message' for each finding. json: one document, see the README. "
+    "[default: output-format of the settings, else concise]",
+)
+@click.option("--quiet", "-q", is_flag=True, help="No summary line on standard error.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even with findings; 2 stays 2.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(1, 512), metavar="N", help="Processes to use. [default: one a core]"
+)
+@settings_options
+@click.option("--force-exclude", is_flag=True, help="Let 'exclude' hold for files that are given, too.")
+@click.option("--stdin-filename", metavar="NAME", help="The name of what is read for the path '-'.")
+@strings_option
+@click.option(
+    "--evidence",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE.json",
+    help="Add the slowdowns that 'verify --json' measured to the messages; repeatable.",
+)
+@click.option(
+    "--min-slowdown",
+    type=click.FloatRange(0.0),
+    metavar="X",
+    help="With --evidence: hide findings that measured below X.",
+)
+@click.option("--no-cache", is_flag=True, help="Accepted for what comes: results are not cached yet.")
+def check(paths: tuple[str, ...], **options: Any) -> int:
+    """Lint kernels: report the accesses that are strided and worth repairing.
+
+    PATH is a file (taken whatever its name), a folder (its *.py files, without those that .gitignore names
+    and without folders such as .venv, build and node_modules), or '-' for standard input.
+
+    CODES are codes or beginnings of codes, with commas between them: --select CL1 --ignore CL100,CL103. The
+    longer of two entries wins. A '# noqa' or '# noqa: CL101' comment on a line of the access silences it
+    there.
+
+    Findings go to standard output. One line on standard error then counts files, kernels, accesses,
+    unknowns and findings, so that finding no kernels is told from finding nothing wrong.
+
+    \b
+    Exit code:
+      0  nothing found (findings of severity info do not count)
+      1  findings; a file that may hold kernels and cannot be parsed is one (CL901)
+      2  a path that is missing or unreadable, a bad option or setting, an internal error; 2 wins over 1
+    """
+    from coalesce_lint import check as run
+    from coalesce_lint import files, selection
+    from coalesce_lint.assume import Assumptions
+
+    named = [options["stdin_filename"] or p if p == "-" else p for p in paths]
+    found = load_settings(named, options["config"], options["isolated"])
+    rules = _rules(found, options)
+    stdin = (options["stdin_filename"] or "<stdin>") if "-" in paths else None
+    items = files.walk([p for p in paths if p != "-"], found.exclude, found.root, options["force_exclude"])
+    todo = run.Work(
+        codes=tuple(r.code for r in rules),
+        asked=frozenset(selection.asked(found.layers, (r.code for r in rules))),
+        roots=tuple(files.roots([p for p in named if p != "-"])),
+        assumptions=Assumptions.of(found),
+        strings=options["strings"],
+        per_file=_per_file(found),
+    )
+    outcome = run.check_paths(
+        items,
+        todo,
+        jobs=options["jobs"] or run.default_jobs(),
+        stdin=None if stdin is None else (stdin, files.read_stdin(stdin)),
+    )
+    if options["evidence"]:
+        outcome.findings = _with_evidence(outcome.findings, options["evidence"], options["min_slowdown"])
+    elif options["min_slowdown"] is not None:
+        fail("--min-slowdown needs --evidence")
+    write(_renderer(options["form"] or found.output_format).render(outcome, has_colour()))
+    for problem in outcome.problems:
+        complain(f"{problem.path}: {problem.message}")
+    if not options["quiet"]:
+        complain(run.summary(outcome))
+    return 0 if options["exit_zero"] and outcome.exit_code == 1 else outcome.exit_code
+
+
+def _with_evidence(findings: list[Finding], paths: tuple[Path, ...], limit: float | None) -> list[Finding]:
+    """The findings joined with what was measured. Ends the run where a file is no evidence."""
+    from coalesce_lint.evidence import Evidence, EvidenceError
+
+    try:
+        return Evidence.read(list(paths)).join(findings, limit)
+    except EvidenceError as error:
+        fail(str(error))
+
+
+def _rules(found: Settings, options: dict[str, Any]) -> list[Rule]:
+    """The rules to run: the settings', with the options over them."""
+    from coalesce_lint.findings import all_rules
+    from coalesce_lint.selection import Selection, split_codes
+    from coalesce_lint.settings import SettingsError
+
+    found.layers.append(
+        Selection(
+            select=split_codes(options["select"]) or None,
+            extend_select=split_codes(options["extend_select"]),
+            ignore=split_codes(options["ignore"]),
+        )
+    )
+    try:
+        return found.active(all_rules())
+    except SettingsError as error:
+        fail(str(error))
+
+
+def _per_file(found: Settings) -> PerFileIgnores | None:
+    from coalesce_lint.per_file import PerFileIgnores
+
+    return (
+        PerFileIgnores(found.per_file_ignores, found.root) if found.per_file_ignores and found.root else None
+    )
+
+
+def _renderer(name: str) -> Any:
+    """The output module of that name."""
+    import importlib
+
+    return importlib.import_module(f"coalesce_lint.output.{name.replace('-', '_')}")
