@@ -122,7 +122,7 @@ def other_axis_differs(claim: Claim, record: Record, run: Run) -> list[tuple[int
         stride, number = evaluate(axis["stride"], names), axis["axis"]
         if stride is None or number == claim["lane_axis"] or offset.shape[number] < 2:
             continue
-        fits = mostly(offset, number, stride) if stride else constant(offset, number)
+        fits = mostly(offset, number, stride, least=4) if stride else constant(offset, number)
         steps = f"steps {_steps(offset, number)}; {_shown(run)}"
         text = f"axis {number}: stride {axis['stride']} = {stride}, {steps}"
         found.append((number, not fits, text))
@@ -149,7 +149,7 @@ def _check_contiguous(claim: Claim, offset: np.ndarray, _names: dict[str, Any], 
         return Finding(None)
     if notes.branch:
         # The notes are those of the worst branch; another one may share elements or jump in its own way.
-        if notes.degenerate:
+        if notes.degenerate or min(p for p in [*notes.runs, *notes.wraps, 4] if p) < 4:
             return Finding(None)
         steps = _steps(offset, axis)
         fits = mostly(offset, axis, 1, share=0.3, least=4)

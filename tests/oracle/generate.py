@@ -100,11 +100,12 @@ def bindings(case: Case, count: int = 4) -> list[dict[str, Any]]:
     return found
 
 
-def launches(case: Case) -> list[Launch]:
-    """The programs to run of every binding."""
+def launches(case: Case, more: bool = False) -> list[Launch]:
+    """The programs to run of every binding; ``more`` of them where branches on program ids may be missed."""
     rng = random.Random(case.seed * 104729 + 2)
     place = (rng.randrange(4), rng.randrange(3), rng.randrange(2))
-    return [Launch(programs=((0, 0, 0), place), seed=case.seed % 1000)]
+    others = ((1, 1, 1), (3, 2, 1), (2, 1, 0)) if more else ()
+    return [Launch(programs=((0, 0, 0), place, *others), seed=case.seed % 1000)]
 
 
 def kernels():

@@ -50,7 +50,7 @@ def observe(case: Case, claims: list[Claim], count: int = 4) -> list[Run]:
             chosen.append(binding(case, rng, (name,)))
     gathers = any(c["pattern"] == "gather" for c in claims)
     return [
-        _run(function, arguments, launches(case), case.seed + 1001 + k if gathers else None)
+        _run(function, arguments, launches(case, count > 4), case.seed + 1001 + k if gathers else None)
         for k, arguments in enumerate(chosen)
     ]
 
