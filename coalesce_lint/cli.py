@@ -76,6 +76,11 @@ def main(args: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code; no exception leaves it but SystemExit."""
     terminal.prepare()
     try:
+        os.getcwd()
+    except OSError as error:
+        terminal.complain(f"the current folder: {error.strerror or error}")
+        return 2
+    try:
         code = cli.main(args=args, prog_name="coalesce-lint", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:

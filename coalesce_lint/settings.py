@@ -168,7 +168,7 @@ def find(paths: Sequence[str]) -> Settings:
     folder = _common_folder(paths)
     for parent in [folder, *folder.parents]:
         candidate = parent / "pyproject.toml"
-        if candidate.is_file() and _mentions_us(candidate) and _table(candidate) is not None:
+        if os.path.isfile(candidate) and _mentions_us(candidate) and _table(candidate) is not None:
             return load(candidate)
     return Settings()
 
@@ -184,7 +184,7 @@ def _common_folder(paths: Sequence[str]) -> Path:
     folders = []
     for text in paths:
         path = Path.cwd() if text == "-" else Path(os.path.abspath(text))
-        folders.append(path if path.is_dir() else path.parent)
+        folders.append(path if os.path.isdir(path) else path.parent)
     if not folders:
         return Path.cwd()
     common = folders[0]

@@ -427,6 +427,16 @@ def test_modules_in_the_current_folder_are_never_imported(project, name):
     assert not (project / "ran").exists()
 
 
+def test_a_current_folder_that_is_gone(project):
+    (project / "gone").mkdir()
+    told = shell(f"{project}/strided.py", project / "gone")
+    assert told.returncode == 1
+    command = f"rmdir ../gone; {sys.executable} -m coalesce_lint {project}/strided.py"
+    told = subprocess.run(command, shell=True, cwd=project / "gone", capture_output=True, text=True)
+    assert told.returncode == 2
+    assert told.stderr == "coalesce-lint: the current folder: No such file or directory\n"
+
+
 def test_a_misspelt_verb(project):
     assert "did you mean 'explain'?" in run("exlpain", "strided.py", cwd=project).stderr
     assert "did you mean '--help'?" in run("help", cwd=project).stderr
