@@ -6,12 +6,14 @@ Models ``AxisInfoAnalysis``: one visit an operation, loops by iteration to a fix
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from coalesce_lint.hardware import axis_info
 from coalesce_lint.hardware.axis_arithmetic import binary
 from coalesce_lint.hardware.axis_info import Info
 from coalesce_lint.hardware.graph import Unresolved, hint_values, walk
 from coalesce_lint.hardware.launch import Launch, divisible_by_16, specialized_to_one
+from coalesce_lint.hardware.tile_arithmetic import Arithmetic
 from coalesce_lint.index.nodes import Node
 
 _ARITHMETIC = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "xor", "shl", "shr"))
@@ -28,6 +30,9 @@ class Analysis:
         self.hints: dict[int, dict[str, tuple[int, ...]]] = {}
         self.shapes: dict[int, tuple[int, ...]] = {}
         self.pointers: dict[int, int | None] = {}
+        self.arithmetic = Arithmetic()
+        self.provable: dict[int, bool] = {}  #: terms of which the assembler sees where they are equal
+        self.evaluators: dict[tuple[Any, ...], Any] = {}  #: by program and iterations of its loops
         self.kept: list[Node] = []  # identities stay unique while their nodes live
         self._collect_hints(roots)
 
