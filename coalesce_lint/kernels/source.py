@@ -16,6 +16,7 @@ import libcst as cst
 
 from coalesce_lint.kernels.jit import Decorator, Names, is_jit, is_jit_call
 from coalesce_lint.kernels.places import Span, places_of
+from coalesce_lint.syntax import parse
 
 
 @dataclass
@@ -110,7 +111,7 @@ def read_module(text: str, path: str) -> Module:
     """The module of a source text. Raises SyntaxError, ValueError (null bytes), RecursionError or
     MemoryError.
     """
-    tree = ast.parse(text)
+    tree = parse(text)
     module = Module(path, text)
     _collect(tree, module)
     return module
