@@ -100,3 +100,9 @@ def test_warnings_about_the_source_are_not_ours(tmp_path):
         told = run("--isolated", "--quiet", "--strings", "k.py", cwd=tmp_path, env=env)
         assert told.stdout.startswith("k.py:8:5: CL101")
         assert told.stderr == ""
+
+
+def test_spacing_that_libcst_refuses_is_an_error_of_the_kernel():
+    report = analyze_text(f"{HEAD}class A:\n    @triton.jit\n    def k(x):\n        y = not.5\n", "k.py")
+    (error,) = report.errors
+    assert (error.kernel, error.line) == ("k", 5)

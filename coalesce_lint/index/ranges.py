@@ -47,6 +47,7 @@ def _nonneg(algebra: Atoms, p: Poly, depth: int) -> bool:
             continue
         for a in m:
             for digit, _ in algebra.digits.get(a, ()):
+                algebra.burn(len(digit.terms))
                 rest = _without(p, digit, m, c)
                 if rest is not None and nonneg(algebra, rest, depth - 1):
                     return True
@@ -115,6 +116,7 @@ def _upper(algebra: Atoms, p: Poly, depth: int) -> Poly | None:
             continue
         for a in m:
             for digit, modulus in algebra.digits.get(a, ()):
+                algebra.burn(len(digit.terms))
                 rest = _without(p, digit, m, c)
                 if rest is not None:
                     k = exact_quotient(p - rest, digit)

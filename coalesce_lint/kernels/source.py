@@ -62,9 +62,11 @@ class Function:
         """The function as a libcst tree, parsed from its own lines only. Raises cst.ParserSyntaxError."""
         lines = self.module.lines[self.first_line - 1 : self.node.end_lineno]
         text = "".join(lines).replace("\f", "")
-        module = cst.parse_module(
-            ("if 1:\n" if self.is_indented else "") + text + ("" if text.endswith("\n") else "\n")
-        )
+        text = ("if 1:\n" if self.is_indented else "") + text + ("" if text.endswith("\n") else "\n")
+        try:
+            module = cst.parse_module(text)
+        except cst.CSTValidationError as error:  # odd but valid spacing, such as not.5
+            raise cst.ParserSyntaxError(str(error), lines=lines, raw_line=1, raw_column=0) from None
         if not text.isascii():
             module = module.visit(_NormalNames())
         body: Any = module.body[0]
