@@ -106,3 +106,4 @@ def test_spacing_that_libcst_refuses_is_an_error_of_the_kernel():
     report = analyze_text(f"{HEAD}class A:\n    @triton.jit\n    def k(x):\n        y = not.5\n", "k.py")
     (error,) = report.errors
     assert (error.kernel, error.line) == ("k", 5)
+    assert len(report.kernels) == 1

@@ -66,7 +66,8 @@ class Function:
         try:
             module = cst.parse_module(text)
         except cst.CSTValidationError as error:  # odd but valid spacing, such as not.5
-            raise cst.ParserSyntaxError(str(error), lines=lines, raw_line=1, raw_column=0) from None
+            first = 1 + self.is_indented
+            raise cst.ParserSyntaxError(str(error), lines=lines, raw_line=first, raw_column=0) from None
         if not text.isascii():
             module = module.visit(_NormalNames())
         body: Any = module.body[0]
