@@ -15,6 +15,7 @@ import click
 from coalesce_lint import __version__, terminal
 from coalesce_lint.commands.check import check
 from coalesce_lint.commands.common import CONTEXT
+from coalesce_lint.commands.config import config
 from coalesce_lint.commands.explain import explain
 from coalesce_lint.commands.rule import rule
 from coalesce_lint.commands.verify import verify
@@ -68,7 +69,7 @@ def cli() -> None:
     """
 
 
-for _verb in (check, explain, rule, verify):
+for _verb in (check, config, explain, rule, verify):
     cli.add_command(_verb)
 
 

@@ -93,6 +93,17 @@ class Settings:
         except selection.SelectionError as error:
             raise SettingsError(str(error)) from None
 
+    def values(self) -> dict[str, Any]:
+        """The value of each key of ``KEYS``, None where none is set."""
+        layer = self.layers[0] if self.layers else Selection()
+        special: dict[str, Any] = {
+            "select": layer.select,
+            "extend-select": layer.extend_select,
+            "ignore": layer.ignore,
+            "baseline": None if self.baseline is None else str(self.baseline),
+        }
+        return {k: special[k] if k in special else getattr(self, k.replace("-", "_")) for k in KEYS}
+
 
 def load(path: Path) -> Settings:
     """The settings in the TOML file ``path``, or the defaults where it has no table of ours.

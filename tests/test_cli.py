@@ -138,6 +138,28 @@ def test_the_output_format_of_the_settings(project):
     assert run("--format", "concise", ".", cwd=project).stdout.startswith("strided.py:9:9")
 
 
+def test_config_says_what_holds_and_why(project):
+    (project / "pyproject.toml").write_text(
+        '[tool.coalesce-lint]\nignore = ["CL103"]\n[tool.coalesce-lint.element-types]\n"*" = "fp16"\n'
+    )
+    (project / "sub").mkdir()
+    for told in (run("config", cwd=project / "sub"), run("config", "sub", "strided.py", cwd=project)):
+        lines = dict(line.rsplit("  # ", 1) for line in told.stdout.splitlines()[:-1])
+        lines = {key.strip(): origin for key, origin in lines.items()}
+        assert lines['ignore = ["CL103"]'] == lines['element-types = { "*" = "fp16" }']
+        assert lines['ignore = ["CL103"]'].endswith("pyproject.toml")
+        assert lines['assume-contiguous = "innermost"'] == lines["# baseline is not set"] == "default"
+        assert "CL101" in told.stdout.splitlines()[-1]
+        assert "CL103" not in told.stdout.splitlines()[-1]
+    again = project / "again.toml"
+    again.write_text("[tool.coalesce-lint]\n" + told.stdout)
+    assert (
+        run("config", "--config", again, cwd=project).stdout.splitlines()[-1] == told.stdout.splitlines()[-1]
+    )
+    assert "pyproject" not in run("config", "--isolated", cwd=project).stdout
+    assert json.loads(run("config", "--schema", cwd=project).stdout)["additionalProperties"] is False
+
+
 def test_a_bad_setting_is_named(project):
     (project / "pyproject.toml").write_text("[tool.coalesce-lint]\nselct = []\n")
     told = run(".", cwd=project)
@@ -392,6 +414,7 @@ def imported(*args, cwd=None):
         ["check", "--help"],
         ["rule", "CL101"],
         ["rule", "--all"],
+        ["config"],
         ["--select", "X", "."],
     ],
 )
