@@ -1,4 +1,4 @@
-"""The mutation check can fail: it tells survivors, mutants that could not be made, and what killed the others."""
+"""The mutation check can fail: it tells survivors, what could not be made, and what killed the others."""
 
 import sys
 
@@ -6,8 +6,8 @@ import pytest
 from support import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
-import mutants  # noqa: E402
-from mutate import run, with_copy  # noqa: E402
+import mutants
+from mutate import run, with_copy
 
 DIVISION = (ROOT / "coalesce_lint" / mutants.DIVISION).read_text()
 HARMLESS = mutants.Mutant("harmless", mutants.DIVISION, '"""Floor division', '"""A floor division')
