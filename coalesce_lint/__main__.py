@@ -10,7 +10,11 @@ def _leave_current_folder() -> None:
     It is most often the folder that is linted: a file of it named like a module of the standard library
     would be imported, that is run.
     """
-    if sys.path and sys.path[0] in ("", os.getcwd()):
+    try:
+        here = os.getcwd()
+    except OSError:
+        return  # the folder is gone
+    if sys.path and sys.path[0] in ("", here):
         del sys.path[0]
 
 

@@ -15,6 +15,7 @@ import click
 from coalesce_lint import __version__, terminal
 from coalesce_lint.commands.check import check
 from coalesce_lint.commands.common import CONTEXT
+from coalesce_lint.commands.config import config
 from coalesce_lint.commands.explain import explain
 from coalesce_lint.commands.rule import rule
 from coalesce_lint.commands.verify import verify
@@ -68,13 +69,18 @@ def cli() -> None:
     """
 
 
-for _verb in (check, explain, rule, verify):
+for _verb in (check, config, explain, rule, verify):
     cli.add_command(_verb)
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code; no exception leaves it but SystemExit."""
     terminal.prepare()
+    try:
+        os.getcwd()
+    except OSError as error:
+        terminal.complain(f"the current folder: {error.strerror or error}")
+        return 2
     try:
         code = cli.main(args=args, prog_name="coalesce-lint", standalone_mode=False)
         return code if isinstance(code, int) else 0

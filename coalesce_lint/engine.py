@@ -109,12 +109,13 @@ def _one_kernel(
     from coalesce_lint.kernels.interpret import Interpreter
 
     kernel = Kernel(module.path, fn.name, fn.line, end_line=fn.node.end_lineno or fn.line)
+    reached.functions.add(fn)
     try:
         it = Interpreter(fn, resolver, dict(pins.args) if pins is not None else None)
         it.run()
         if it.spent is not None:
             report.errors.append(_kernel_error(fn, it.spent))
-        reached.functions |= {fn, *it.inlined}
+        reached.functions |= it.inlined
         finisher = Finisher(it)
         kernel.accesses = list(finisher.accesses())
         kernel.hints = list(finisher.hints())

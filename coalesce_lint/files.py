@@ -180,7 +180,7 @@ def _gitignore(folder: Path, name: str = ".gitignore") -> list[Ignore]:
 def _outer_ignores(top: Path) -> list[Ignore]:
     """The ignores above ``top`` that hold for it: those of its git repository, the outermost first."""
     parents = list(top.parents)
-    root = next((i for i, p in enumerate([top, *parents]) if (p / ".git").exists()), None)
+    root = next((i for i, p in enumerate([top, *parents]) if os.path.exists(p / ".git")), None)
     if root is None:
         return []
     chain = [top, *parents][: root + 1]
@@ -275,10 +275,10 @@ def roots(paths: Sequence[str]) -> list[Path]:
     found: dict[Path, None] = {}
     for text in paths:
         path = Path(os.path.abspath(text))
-        folder = path if path.is_dir() else path.parent
+        folder = path if os.path.isdir(path) else path.parent
         found.setdefault(folder)
         for parent in [folder, *folder.parents]:
-            if (parent / "pyproject.toml").is_file() or (parent / ".git").exists():
+            if os.path.isfile(parent / "pyproject.toml") or os.path.exists(parent / ".git"):
                 found.setdefault(parent)
                 break
     return list(found)

@@ -10,10 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from coalesce_lint.access import FileError, FileReport, Kernel
-from coalesce_lint.pins import PinnedValue, Pins, PointerPin
-
-#: The largest tile that Triton compiles (``TRITON_MAX_TENSOR_NUMEL``), in elements.
-MAX_EXTENT = 1 << 20
+from coalesce_lint.pins import MAX_TILE, PinnedValue, Pins, PointerPin
 
 #: Operators and comparisons that no pointer takes part in.
 _NUMBERS_ONLY = (ast.Mult, ast.FloorDiv, ast.Mod, ast.Div, ast.LShift, ast.RShift, ast.Pow)
@@ -158,6 +155,6 @@ class _Signature:
 
 
 def _wrong_extent(value: PinnedValue) -> str | None:
-    if isinstance(value, int) and 0 < value <= MAX_EXTENT and value & (value - 1) == 0:
+    if isinstance(value, int) and 0 < value <= MAX_TILE and value & (value - 1) == 0:
         return None
-    return f"an extent of tl.arange, which must be a power of two up to {MAX_EXTENT}"
+    return f"an extent of tl.arange, which must be a power of two up to {MAX_TILE}"

@@ -14,6 +14,9 @@ from typing import TypeAlias
 #: Layout profiles, oldest first. A Triton version belongs to the last profile that is not newer than it.
 PROFILES = ("3.6", "3.9")
 
+#: The largest tile that Triton compiles (``TRITON_MAX_TENSOR_NUMEL``), in elements.
+MAX_TILE = 1 << 20
+
 #: Size of an element in bytes, by the name that Triton's signatures give its type.
 ELEMENT_BYTES = {
     "i1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8,

@@ -93,6 +93,17 @@ class Settings:
         except selection.SelectionError as error:
             raise SettingsError(str(error)) from None
 
+    def values(self) -> dict[str, Any]:
+        """The value of each key of ``KEYS``, None where none is set."""
+        layer = self.layers[0] if self.layers else Selection()
+        special: dict[str, Any] = {
+            "select": layer.select,
+            "extend-select": layer.extend_select,
+            "ignore": layer.ignore,
+            "baseline": None if self.baseline is None else str(self.baseline),
+        }
+        return {k: special[k] if k in special else getattr(self, k.replace("-", "_")) for k in KEYS}
+
 
 def load(path: Path) -> Settings:
     """The settings in the TOML file ``path``, or the defaults where it has no table of ours.
@@ -168,7 +179,7 @@ def find(paths: Sequence[str]) -> Settings:
     folder = _common_folder(paths)
     for parent in [folder, *folder.parents]:
         candidate = parent / "pyproject.toml"
-        if candidate.is_file() and _mentions_us(candidate) and _table(candidate) is not None:
+        if os.path.isfile(candidate) and _mentions_us(candidate) and _table(candidate) is not None:
             return load(candidate)
     return Settings()
 
@@ -184,7 +195,7 @@ def _common_folder(paths: Sequence[str]) -> Path:
     folders = []
     for text in paths:
         path = Path.cwd() if text == "-" else Path(os.path.abspath(text))
-        folders.append(path if path.is_dir() else path.parent)
+        folders.append(path if os.path.isdir(path) else path.parent)
     if not folders:
         return Path.cwd()
     common = folders[0]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from coalesce_lint.access import FileReport, Place
 from coalesce_lint.files import may_hold_kernel
 from coalesce_lint.kernels.places import characters
+from coalesce_lint.syntax import parse
 
 _OPENING = re.compile(r"[rRuU]?('''|\"\"\"|'|\")")
 
@@ -77,7 +78,7 @@ def kernel_literals(text: str) -> Iterator[Literal]:
     Nothing where the text is not Python; f-strings are no literals.
     """
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     lines = text.split("\n")

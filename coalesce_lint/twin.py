@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def twin_kernel(fn: Function, resolver: Resolver, pins: Pins) -> tuple[Kernel, Launch]:
     """The kernel ``fn`` read with what a launch's compiler sees of ``pins``, and the launch."""
-    from coalesce_lint.kernels.finish import Finisher
+    from coalesce_lint.kernels.bare import bare_accesses
     from coalesce_lint.kernels.interpret import Interpreter
 
     launch = Launch.from_pins(pins)
@@ -42,7 +42,7 @@ def twin_kernel(fn: Function, resolver: Resolver, pins: Pins) -> tuple[Kernel, L
     launch.unaligned = set(unaligned(fn))
     it = Interpreter(fn, resolver, specialized_arguments(given, constexprs, launch.variables))
     it.run()
-    kernel = Kernel(fn.module.path, fn.name, fn.line, list(Finisher(it).accesses()))
+    kernel = Kernel(fn.module.path, fn.name, fn.line, list(bare_accesses(it)))
     return kernel, launch
 
 

@@ -138,6 +138,28 @@ def test_the_output_format_of_the_settings(project):
     assert run("--format", "concise", ".", cwd=project).stdout.startswith("strided.py:9:9")
 
 
+def test_config_says_what_holds_and_why(project):
+    (project / "pyproject.toml").write_text(
+        '[tool.coalesce-lint]\nignore = ["CL103"]\n[tool.coalesce-lint.element-types]\n"*" = "fp16"\n'
+    )
+    (project / "sub").mkdir()
+    for told in (run("config", cwd=project / "sub"), run("config", "sub", "strided.py", cwd=project)):
+        lines = dict(line.rsplit("  # ", 1) for line in told.stdout.splitlines()[:-1])
+        lines = {key.strip(): origin for key, origin in lines.items()}
+        assert lines['ignore = ["CL103"]'] == lines['element-types = { "*" = "fp16" }']
+        assert lines['ignore = ["CL103"]'].endswith("pyproject.toml")
+        assert lines['assume-contiguous = "innermost"'] == lines["# baseline is not set"] == "default"
+        assert "CL101" in told.stdout.splitlines()[-1]
+        assert "CL103" not in told.stdout.splitlines()[-1]
+    again = project / "again.toml"
+    again.write_text("[tool.coalesce-lint]\n" + told.stdout)
+    assert (
+        run("config", "--config", again, cwd=project).stdout.splitlines()[-1] == told.stdout.splitlines()[-1]
+    )
+    assert "pyproject" not in run("config", "--isolated", cwd=project).stdout
+    assert json.loads(run("config", "--schema", cwd=project).stdout)["additionalProperties"] is False
+
+
 def test_a_bad_setting_is_named(project):
     (project / "pyproject.toml").write_text("[tool.coalesce-lint]\nselct = []\n")
     told = run(".", cwd=project)
@@ -392,6 +414,7 @@ def imported(*args, cwd=None):
         ["check", "--help"],
         ["rule", "CL101"],
         ["rule", "--all"],
+        ["config"],
         ["--select", "X", "."],
     ],
 )
@@ -425,6 +448,16 @@ def test_modules_in_the_current_folder_are_never_imported(project, name):
     assert told.returncode == 1, told.stderr
     assert f"{name}.py:11:9: CL101" in told.stdout
     assert not (project / "ran").exists()
+
+
+def test_a_current_folder_that_is_gone(project):
+    (project / "gone").mkdir()
+    told = shell(f"{project}/strided.py", project / "gone")
+    assert told.returncode == 1
+    command = f"rmdir ../gone; {sys.executable} -m coalesce_lint {project}/strided.py"
+    told = subprocess.run(command, shell=True, cwd=project / "gone", capture_output=True, text=True)
+    assert told.returncode == 2
+    assert told.stderr == "coalesce-lint: the current folder: No such file or directory\n"
 
 
 def test_a_misspelt_verb(project):

@@ -1,6 +1,7 @@
 """Which functions of a file are kernels, and where their accesses stand."""
 
 import pytest
+from support import run
 
 from coalesce_lint.engine import analyze_text
 
@@ -82,7 +83,7 @@ def pattern(text):
 
 
 def test_star_imports_of_the_language():
-    body = "@triton.jit\ndef k(x):\n    i = arange(0, 64).to(int64)\n    for j in static_range(2): load(x + i * 3)\n"
+    body = "@triton.jit\ndef k(x):\n    i = arange(0, 64).to(int64)\n    for j in range(2): load(x + i * 3)\n"
     assert pattern(f"import triton\nfrom triton.language import *\n{body}") == ("strided", "x", "3")
     assert analyze_text(f"import triton\nfrom project import *\n{body}", "k.py").kernels[0].accesses == []
 
@@ -90,3 +91,19 @@ def test_star_imports_of_the_language():
 def test_names_are_the_same_in_every_form_of_their_letters():
     body = "@triton.jit\ndef k(ｘ, ﬁ):\n    i = tl.arange(0, 64) * 3\n    ĳ = i\n    tl.load(x + ij)\n"
     assert pattern(HEAD + body) == ("strided", "x", "3")
+
+
+def test_warnings_about_the_source_are_not_ours(tmp_path):
+    text = f'{HEAD}x = 1if 1else 2\ns = "\\d"\n@triton.jit\n{KERNEL}    assert (x, "m")\n    x is 1\n'
+    (tmp_path / "k.py").write_text(text)
+    for env in ({}, {"PYTHONWARNINGS": "error"}):
+        told = run("--isolated", "--quiet", "--strings", "k.py", cwd=tmp_path, env=env)
+        assert told.stdout.startswith("k.py:8:5: CL101")
+        assert told.stderr == ""
+
+
+def test_spacing_that_libcst_refuses_is_an_error_of_the_kernel():
+    report = analyze_text(f"{HEAD}class A:\n    @triton.jit\n    def k(x):\n        y = not.5\n", "k.py")
+    (error,) = report.errors
+    assert (error.kernel, error.line) == ("k", 5)
+    assert len(report.kernels) == 1

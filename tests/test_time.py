@@ -5,6 +5,7 @@ import time
 import pytest
 
 from coalesce_lint.engine import analyze_text
+from coalesce_lint.findings import all_rules, run_rules
 
 HEAD = """\
 import triton
@@ -62,3 +63,16 @@ def test_a_chain_of_branches_takes_time_in_proportion():
     accesses, seconds = judged(HEAD + lines + "    tl.load(x + i)\n")
     assert len(accesses) == 901
     assert seconds < 6
+
+
+@pytest.mark.parametrize("extent", [1 << 20, 1 << 21, 1 << 40, 1 << 62])
+def test_tiles_that_are_too_large_for_a_device(extent):
+    text = (
+        HEAD
+        + f"    j = tl.arange(0, {extent})\n    tl.load(x + j * 3); tl.store(x + i[:, None] + j, 0)\n"
+    )
+    start = time.process_time()
+    report = analyze_text(text, "k.py")
+    list(run_rules(report.kernels, report.errors, all_rules()))
+    assert time.process_time() - start < 3
+    assert [a.pattern for a in report.kernels[0].accesses] == ["strided", "contiguous"]

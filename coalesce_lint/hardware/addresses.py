@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 
 from coalesce_lint.hardware import tiles
@@ -41,36 +42,41 @@ def addresses(evaluator: Evaluator, node: Node, rank: int) -> Addresses:
         else:
             terms.append(here)
     found = Addresses(0, {})
-    by_dims: dict[tuple[int, ...], list[int]] = {}
+    once = evaluator.arithmetic.once
     for term in terms:
         value = tiles.aligned(evaluator.value(term), rank)
         if value.taint_axes is not None:
             found.data_axes = value.taint_axes | (found.data_axes or frozenset())
-        base = int(value.data[0])
-        found.first += base
-        if len(value.data) > 1:
-            more = [int(x) - base for x in value.data]
-            if not provable(term, analysis):
-                found.unseen.add(value.dims)
-            before = by_dims.get(value.dims)
-            if before is not None:
-                more = [a + b for a, b in zip(before, more, strict=True)]
-            by_dims[value.dims] = more
-    found.parts = {dims: tuple(data) for dims, data in by_dims.items()}
+        if value.single:
+            found.first += int(value.base)
+            continue
+        relative = value.relative
+        found.first += int(value.base + relative[0])
+        more = once(("first", id(relative)), relative, lambda r=relative: [int(x - r[0]) for x in r])  # type: ignore[misc]
+        if not provable(term, analysis):
+            found.unseen.add(value.dims)
+        before = found.parts.get(value.dims)
+        if before is not None:
+            key = ("parts", id(before), id(more))
+            more = once(key, (before, more), lambda b=before, m=more: list(map(operator.add, b, m)))  # type: ignore[misc]
+        found.parts[value.dims] = more
     return found
 
 
 def provable(term: Node, analysis: Analysis) -> bool:
     """True where the assembler sees which values of a term are equal: only divisions by powers of two make
     them so."""
-    for node in walk([term]):
-        if node.op in ("min", "max", "where", "cmp"):
-            return False
-        if node.op in ("div", "mod"):
-            value = analysis.info(node.args[1]).value
-            if value is None or value <= 0 or value & (value - 1):
-                return False
-    return True
+    known = analysis.provable.get(id(term))
+    if known is None:
+        known = analysis.provable[id(term)] = all(_provable(n, analysis) for n in walk([term]))
+    return known
+
+
+def _provable(node: Node, analysis: Analysis) -> bool:
+    if node.op in ("div", "mod"):
+        value = analysis.info(node.args[1]).value
+        return value is not None and value > 0 and not value & (value - 1)
+    return node.op not in ("min", "max", "where", "cmp")
 
 
 def mask_values(evaluator: Evaluator, mask: Node | None) -> tiles.Tile | None:
@@ -94,5 +100,7 @@ def mask_values(evaluator: Evaluator, mask: Node | None) -> tiles.Tile | None:
         return None
     total = parts[0]
     for part in parts[1:]:
-        total = tiles.apply(lambda a, b: a and b, total, part)
-    return None if all(total.data) else total
+        total = evaluator.arithmetic.conjunction(total, part)
+    if total.single:
+        return None if total.base else total
+    return None if evaluator.arithmetic.range(total.data)[0] else total

@@ -5,14 +5,18 @@ Models ``AxisInfoAnalysis``: one visit an operation, loops by iteration to a fix
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from typing import Any
 
 from coalesce_lint.hardware import axis_info
 from coalesce_lint.hardware.axis_arithmetic import binary
 from coalesce_lint.hardware.axis_info import Info
 from coalesce_lint.hardware.graph import Unresolved, hint_values, walk
 from coalesce_lint.hardware.launch import Launch, divisible_by_16, specialized_to_one
+from coalesce_lint.hardware.tile_arithmetic import Arithmetic
 from coalesce_lint.index.nodes import Node
+from coalesce_lint.pins import MAX_TILE
 
 _ARITHMETIC = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "xor", "shl", "shr"))
 #: Rounds after which a loop's values are given up; divisibilities only fall, so few are needed.
@@ -28,6 +32,9 @@ class Analysis:
         self.hints: dict[int, dict[str, tuple[int, ...]]] = {}
         self.shapes: dict[int, tuple[int, ...]] = {}
         self.pointers: dict[int, int | None] = {}
+        self.arithmetic = Arithmetic()
+        self.provable: dict[int, bool] = {}  #: terms of which the assembler sees where they are equal
+        self.evaluators: dict[tuple[Any, ...], Any] = {}  #: by program and iterations of its loops
         self.kept: list[Node] = []  # identities stay unique while their nodes live
         self._collect_hints(roots)
 
@@ -42,6 +49,8 @@ class Analysis:
             known = tuple(d if isinstance(d, int) else self.number(d) for d in node.shape)
             if any(d < 1 or d & (d - 1) for d in known):
                 raise Unresolved("extent is not a power of two")
+            if math.prod(known) > MAX_TILE:
+                raise Unresolved("more elements than a tile may have")
             self.shapes[id(node)] = known
             self.kept.append(node)
         return known

@@ -44,7 +44,7 @@ class Counter:
         self.shared = shared
         self.varying = varying
         self.vector = vector_elements(op)
-        self.patterns: dict[Any, Count] = {}
+        self.patterns: dict[Any, tuple[Count, Any]] = {}
         layouts = [] if op.layout is None else [op.layout, *op.copies]
         # For each layout in which the operation is made: elements an instruction, and what each touches.
         self.variants = [
@@ -74,12 +74,22 @@ class Counter:
         programs = self.programs()
         for number, (program, weight) in enumerate(programs):
             for iterations, share in self._turns(program, number, len(programs)):
-                evaluator = Evaluator(self.analysis, program, iterations, self.shared, self.varying)
+                evaluator = self._evaluator(program, iterations)
                 if self._reached(evaluator):
                     total.add(self._program(evaluator), weight * share)
-        if not total.programs:
-            return None
-        return self._result(total)
+        cost = self._result(total) if total.programs else None
+        for evaluator in self.analysis.evaluators.values():
+            evaluator.forget()
+        return cost
+
+    def _evaluator(self, program: Program, iterations: dict[int, int]) -> Evaluator:
+        """The evaluator of a program and its iterations, shared by the accesses of the kernel."""
+        key = (program, *sorted(iterations.items()))
+        known = self.analysis.evaluators.get(key)
+        if known is None:
+            known = Evaluator(self.analysis, program, iterations, self.shared, self.varying)
+            self.analysis.evaluators[key] = known
+        return known
 
     def _turns(self, program: Program, number: int, programs: int) -> list[tuple[dict[int, int], float]]:
         """Iterations of the loops around the access to look at, each with its share of them all.
@@ -90,7 +100,7 @@ class Counter:
         if not self.loops:
             return [({}, 1.0)]
         if self.launch.sketch:
-            return [({key: 1 for key in self.loops}, 1.0)]
+            return [(dict.fromkeys(self.loops, 1), 1.0)]
         trips = {key: self._trips(node, program) for key, node in self.loops.items()}
         longest = max(t or 0 for t in trips.values())
         last = 1 / longest if longest > 1 and self.op.mask is not None else 0.0
@@ -108,7 +118,7 @@ class Counter:
         if node.op != "loopvar":
             return None
         try:
-            evaluator = Evaluator(self.analysis, program, {}, self.shared, self.varying)
+            evaluator = self._evaluator(program, {})
             start, stop, step = (evaluator.number(a) for a in node.args)
         except Unresolved:
             return None
@@ -133,21 +143,29 @@ class Counter:
         found, mask = self._numbers(evaluator)
         if self.op.layout is None:
             return count_scalar(self.op, self.launch.num_warps, mask is None or bool(mask.data[0]))
+        start = (found.first * self.op.element_bytes + self.base) % SECTOR_BYTES
+        # Programs share the lists of their tiles (``tile_arithmetic.py``), so these are known by identity.
+        key = (
+            start,
+            *((d, id(v)) for d, v in found.parts.items()),
+            mask and (mask.dims, mask.base, id(mask.data)),
+        )
+        if key not in self.patterns:
+            self.patterns[key] = (self._counted(found, mask, start), (found.parts, mask))
+        return self.patterns[key][0]
+
+    def _counted(self, found: Addresses, mask: tiles.Tile | None, start: int) -> Count:
+        """Counts of the addresses ``start`` (bytes) and what the elements have more."""
         size, shape = self.op.element_bytes, self.op.shape
-        start = (found.first * size + self.base) % SECTOR_BYTES
-        key = (start, tuple(found.parts.items()), None if mask is None else (mask.dims, tuple(mask.data)))
-        known = self.patterns.get(key)
-        if known is None:
-            if self.merges:
-                self._merge(found)
-            flat = tiles.stretched(tiles.total(found.parts, len(shape)), shape)
-            allowed = None if mask is None else tiles.stretched(tiles.aligned(mask, len(shape)), shape)
-            bytes_at = [start + size * a for a in flat]
-            known = Count()
-            for vector, elements in self.variants:
-                known.add(count_tile(self.op, elements, bytes_at, allowed, vector))
-            known.programs = 1
-            self.patterns[key] = known
+        if self.merges:
+            self._merge(found)
+        flat = tiles.stretched(tiles.total(found.parts, len(shape)), shape)
+        allowed = None if mask is None else tiles.stretched(tiles.aligned(mask, len(shape)), shape)
+        bytes_at = [start + size * a for a in flat]
+        known = Count()
+        for vector, elements in self.variants:
+            known.add(count_tile(self.op, elements, bytes_at, allowed, vector))
+        known.programs = 1
         return known
 
     def _numbers(self, evaluator: Evaluator) -> tuple[Addresses, tiles.Tile | None]:
@@ -163,7 +181,7 @@ class Counter:
         self.merges = False
         if any(len(elements) > 1 for _, elements in self.variants):
             terms = {d: range(len(v)) if d in found.unseen else v for d, v in found.parts.items()}
-            flat = [tiles.stretched(tiles.Tile(d, list(v)), self.op.shape) for d, v in terms.items()]
+            flat = [tiles.spread(list(v), d, self.op.shape) for d, v in terms.items()]
             self.variants = [(vector, merged(elements, flat)) for vector, elements in self.variants]
 
     # -- the record
@@ -202,7 +220,7 @@ class Counter:
             return set()
         try:
             program = self.programs()[0][0]
-            evaluator = Evaluator(self.analysis, program, {}, self.shared, self.varying)
+            evaluator = self._evaluator(program, {})
             address = tiles.total(self._numbers(evaluator)[0].parts, len(shape))
         except Unresolved:
             return set()
@@ -226,7 +244,7 @@ class Counter:
         touched: set[int] = set()
         size = self.op.element_bytes
         for program, _ in program_weights(grid, prod(grid)):
-            evaluator = Evaluator(self.analysis, program, {}, self.shared, self.varying)
+            evaluator = self._evaluator(program, {})
             if not self._reached(evaluator):
                 continue
             found, mask = self._numbers(evaluator)

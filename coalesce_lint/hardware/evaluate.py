@@ -13,6 +13,7 @@ from typing import Any
 from coalesce_lint.hardware import tiles
 from coalesce_lint.hardware.analysis import Analysis, Unresolved
 from coalesce_lint.hardware.graph import walk
+from coalesce_lint.hardware.tile_arithmetic import BINARY
 from coalesce_lint.hardware.tiles import Tile, apply, scalar
 from coalesce_lint.index.nodes import Node
 
@@ -20,46 +21,8 @@ _INVENTED_BITS = 16
 #: Iterations further into a loop than this are not followed step by step.
 _MAX_ITERATION = 8
 
-
-def truncated_quotient(a: int, b: int) -> int:
-    """Integer division as C does it, 0 where it is undefined."""
-    if not b:
-        return 0
-    return a // b if a >= 0 and b > 0 else int(abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1)
-
-
-def truncated_remainder(a: int, b: int) -> int:
-    return a % b if a >= 0 and b > 0 else a - truncated_quotient(a, b) * b
-
-
-def _shift_left(a: int, b: int) -> int:
-    return a << b if 0 <= b < 64 else 0
-
-
-def _shift_right(a: int, b: int) -> int:
-    return a >> b if 0 <= b < 64 else 0
-
-
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "min": min,
-    "max": max,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-    "shl": _shift_left,
-    "shr": _shift_right,
-}
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "eq": operator.eq,
-    "ne": operator.ne,
-}
+#: Elements of made-up tiles that are kept from one access to the next.
+_KEPT_ELEMENTS = 256
 
 
 def invent(address: int) -> int:
@@ -81,9 +44,11 @@ class Evaluator:
     ) -> None:
         self.analysis = analysis
         self.launch = analysis.launch
+        self.arithmetic = analysis.arithmetic
         self.program = program
         self.iterations = iterations or {}
         self.own: dict[int, Tile] = {}
+        self.large: list[int] = []
         self.shared = {} if shared is None else shared
         self.varying = {} if varying is None else varying
 
@@ -102,24 +67,32 @@ class Evaluator:
         if known is None:
             known = self._compute(node)
             store[id(node)] = known
+            if known.taint_axes is not None and len(known.relative) > _KEPT_ELEMENTS:
+                self.large.append(id(node))
         return known
+
+    def forget(self) -> None:
+        """Drops large tiles of made-up numbers, which no other program shares."""
+        for key in self.large:
+            self.own.pop(key, None)
+        self.large.clear()
 
     def number(self, node: Node) -> int:
         tile = self.value(node)
-        if len(tile.data) != 1:
+        if not tile.single:
             raise Unresolved("not a scalar")
-        return int(tile.data[0])
+        return int(tile.base)
 
     # -- one operation each
 
     def _compute(self, node: Node) -> Tile:
         op = node.op
-        if op in _BINARY:
-            return apply(_BINARY[op], self.value(node.args[0]), self.value(node.args[1]))
+        if op in BINARY:
+            return self.arithmetic.binary(op, self.value(node.args[0]), self.value(node.args[1]))
         if op in ("div", "mod"):
             return self._division(node)
         if op == "cmp":
-            return apply(_COMPARE[node.attr], self.value(node.args[0]), self.value(node.args[1]))
+            return self.arithmetic.compare(node.attr, self.value(node.args[0]), self.value(node.args[1]))
         method = getattr(self, f"_{op}", None)
         if method is None:
             raise Unresolved(f"{op} is not evaluated")
@@ -127,15 +100,10 @@ class Evaluator:
 
     def _division(self, node: Node) -> Tile:
         a, b = (self.value(x) for x in node.args)
-        if node.attr == "floor":
-            function = operator.floordiv if node.op == "div" else operator.mod
-            if any(y == 0 for y in b.data):
-                raise Unresolved("division by zero")
-            return apply(function, a, b)
-        plain = all(x >= 0 for x in a.data) and all(y > 0 for y in b.data)
-        if plain:
-            return apply(operator.floordiv if node.op == "div" else operator.mod, a, b)
-        return apply(truncated_quotient if node.op == "div" else truncated_remainder, a, b)
+        floor = node.attr == "floor"
+        if floor and any(y == 0 for y in b.data):
+            raise Unresolved("division by zero")
+        return self.arithmetic.divide(node.op, a, b, floor)
 
     def _const(self, node: Node) -> Tile:
         if isinstance(node.attr, (int, float)):
@@ -213,7 +181,7 @@ class Evaluator:
         return self.value(node.args[0])
 
     def _neg(self, node: Node) -> Tile:
-        return apply(operator.neg, self.value(node.args[0]))
+        return self.arithmetic.binary("sub", scalar(0), self.value(node.args[0]))
 
     def _not(self, node: Node) -> Tile:
         boolean = node.type == "i1"
@@ -221,6 +189,8 @@ class Evaluator:
 
     def _where(self, node: Node) -> Tile:
         cond, a, b = (self.value(x) for x in node.args)
+        if cond.single and not cond.tainted and a.rank == b.rank == cond.rank:
+            return a if cond.base else b
         return apply(lambda c, x, y: x if c else y, cond, a, b)
 
     def _phi(self, node: Node) -> Tile:
@@ -282,7 +252,8 @@ class Evaluator:
         step = self._step(node)
         if step is not None:
             start = self.value(node.args[0])
-            return apply(operator.add, start, apply(lambda x: k * x, self.value(step)))
+            steps = self.arithmetic.binary("mul", self.value(step), scalar(k))
+            return self.arithmetic.binary("add", start, steps)
         if k > _MAX_ITERATION:
             raise Unresolved("iteration too far into a loop")
         before = Evaluator(

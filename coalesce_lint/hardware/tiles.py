@@ -1,26 +1,61 @@
 """Numbers of a tile, kept only along the axes on which they vary: the values of expression nodes for one
-program."""
+program.
+
+A tile is a base and what its elements have more. Programs of a grid differ in the base of most tiles and
+share the rest, so that most of the work is done once (``tile_arithmetic.py``).
+"""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+#: What the element of a tile with one element has more than its base.
+ZERO: list[Any] = [0]
 
-@dataclass
+
 class Tile:
-    """``data`` is row-major over ``dims``, where an axis on which the values do not vary has extent 1.
+    """``base + relative[k]``, row-major over ``dims``, where an axis on which the values do not vary has
+    extent 1.
 
-    ``tainted`` tells that the numbers come from loaded data and were made up; ``taint_axes`` are the axes
-    along which they do.
+    ``taint_axes``: None, or the axes along which the numbers come from loaded data and were made up. Lists
+    are never changed, for tiles share them.
     """
 
-    dims: tuple[int, ...]
-    data: list[Any]
-    taint_axes: frozenset[int] | None = None
+    __slots__ = ("_data", "base", "dims", "relative", "taint_axes")
+
+    def __init__(
+        self,
+        dims: tuple[int, ...],
+        relative: list[Any],
+        taint_axes: frozenset[int] | None = None,
+        base: Any = 0,
+    ) -> None:
+        if len(relative) == 1 and relative is not ZERO:
+            base, relative = base + relative[0] if base else relative[0], ZERO
+        self.dims = dims
+        self.relative = relative
+        self.taint_axes = taint_axes
+        self.base = base
+        self._data: list[Any] | None = None
+
+    @property
+    def data(self) -> list[Any]:
+        """The values themselves."""
+        if self._data is None:
+            if self.relative is ZERO:
+                self._data = [self.base]
+            else:
+                base = self.base
+                self._data = [base + x for x in self.relative] if base else self.relative
+        return self._data
+
+    @property
+    def single(self) -> bool:
+        """True where all elements are equal by construction."""
+        return self.relative is ZERO
 
     @property
     def tainted(self) -> bool:
@@ -30,9 +65,13 @@ class Tile:
     def rank(self) -> int:
         return len(self.dims)
 
+    def reshaped(self, dims: tuple[int, ...], taint_axes: frozenset[int] | None) -> Tile:
+        """The same elements in the same order under other extents."""
+        return Tile(dims, self.relative, taint_axes, self.base)
+
 
 def scalar(value: Any) -> Tile:
-    return Tile((), [value])
+    return Tile((), ZERO, None, value)
 
 
 def aligned(tile: Tile, rank: int) -> Tile:
@@ -41,27 +80,33 @@ def aligned(tile: Tile, rank: int) -> Tile:
     if more <= 0:
         return tile
     axes = None if tile.taint_axes is None else frozenset(a + more for a in tile.taint_axes)
-    return Tile((1,) * more + tile.dims, tile.data, axes)
+    return tile.reshaped((1,) * more + tile.dims, axes)
 
 
-def stretched(tile: Tile, dims: tuple[int, ...]) -> list[Any]:
-    """The data repeated over ``dims`` (same rank; an axis of the tile has extent 1 or that of ``dims``)."""
-    if tile.dims == dims:
-        return tile.data
-    if len(tile.data) == 1:
-        return tile.data * prod(dims)
-    data, old = tile.data, list(tile.dims)
+def spread(data: list[Any], old: tuple[int, ...], dims: tuple[int, ...]) -> list[Any]:
+    """Row-major ``data`` over ``old`` repeated over ``dims`` (same rank; an axis of ``old`` has extent 1 or
+    that of ``dims``)."""
+    if old == dims:
+        return data
+    if len(data) == 1:
+        return data * prod(dims)
+    extents = list(old)
     for axis, extent in enumerate(dims):
-        if old[axis] == extent:
+        if extents[axis] == extent:
             continue
         # Repeat each block of the axes behind this one.
-        block = prod(old[axis + 1 :])
+        block = prod(extents[axis + 1 :])
         if block == 1:
             data = [x for x in data for _ in range(extent)]
         else:
             data = [x for k in range(0, len(data), block) for x in data[k : k + block] * extent]
-        old[axis] = extent
+        extents[axis] = extent
     return data
+
+
+def stretched(tile: Tile, dims: tuple[int, ...]) -> list[Any]:
+    """The values repeated over ``dims``."""
+    return spread(tile.data, tile.dims, dims)
 
 
 def union_taint(tiles: Sequence[Tile]) -> frozenset[int] | None:
@@ -79,18 +124,18 @@ def apply(function: Callable[..., Any], *operands: Tile) -> Tile:
         second = tiles[1]
         if first.dims == second.dims:
             return Tile(first.dims, list(map(function, first.data, second.data)), taint)
-        if len(second.data) == 1:
-            y = second.data[0]
+        if second.single:
+            y = second.base
             return Tile(first.dims, [function(x, y) for x in first.data], taint)
-        if len(first.data) == 1:
-            x = first.data[0]
+        if first.single:
+            x = first.base
             return Tile(second.dims, [function(x, y) for y in second.data], taint)
     dims = tuple(max(t.dims[k] for t in tiles) for k in range(rank))
     return Tile(dims, list(map(function, *(stretched(t, dims) for t in tiles))), taint)
 
 
 #: Sums in parts: for each set of extents, values that are added up with broadcasting.
-Parts = dict[tuple[int, ...], tuple[int, ...]]
+Parts = dict[tuple[int, ...], list[int]]
 
 
 def total(parts: Parts, rank: int) -> Tile:
@@ -99,8 +144,8 @@ def total(parts: Parts, rank: int) -> Tile:
     data = [0]
     for more, values in sorted(parts.items(), key=lambda item: len(item[1])):
         both = tuple(map(max, dims, more))
-        left, right = stretched(Tile(dims, data), both), stretched(Tile(more, list(values)), both)
-        dims, data = both, list(map(operator.add, left, right))
+        data = list(map(operator.add, spread(data, dims, both), spread(values, more, both)))
+        dims = both
     return Tile(dims, data)
 
 
@@ -111,7 +156,7 @@ def varying_axes(tile: Tile) -> frozenset[int]:
 def expand(tile: Tile, axis: int) -> Tile:
     """A new axis of extent 1 before ``axis``."""
     axes = None if tile.taint_axes is None else frozenset(a + (a >= axis) for a in tile.taint_axes)
-    return Tile((*tile.dims[:axis], 1, *tile.dims[axis:]), tile.data, axes)
+    return tile.reshaped((*tile.dims[:axis], 1, *tile.dims[axis:]), axes)
 
 
 def transpose(tile: Tile, order: tuple[int, ...]) -> Tile:
@@ -119,17 +164,18 @@ def transpose(tile: Tile, order: tuple[int, ...]) -> Tile:
     dims = tuple(tile.dims[k] for k in order)
     axes = None if tile.taint_axes is None else frozenset(order.index(a) for a in tile.taint_axes)
     if [k for k in order if tile.dims[k] > 1] == sorted(k for k in order if tile.dims[k] > 1):
-        return Tile(dims, tile.data, axes)
+        return tile.reshaped(dims, axes)
     strides = [prod(tile.dims[k + 1 :]) for k in order]
     places = [0]
     for extent, stride in zip(dims, strides, strict=True):
         places = [p + i * stride for p in places for i in range(extent)]
-    return Tile(dims, [tile.data[p] for p in places], axes)
+    return Tile(dims, [tile.relative[p] for p in places], axes, tile.base)
 
 
 def reshape(tile: Tile, old: tuple[int, ...], new: tuple[int, ...]) -> Tile:
     """Row-major reshape from ``old`` to ``new`` extents."""
     axes = None if tile.taint_axes is None else frozenset(range(len(new)))
-    if len(tile.data) == 1:
-        return Tile((1,) * len(new), tile.data, axes)
-    return Tile(new, stretched(aligned(tile, len(old)), old), axes)
+    if tile.single:
+        return tile.reshaped((1,) * len(new), axes)
+    whole = aligned(tile, len(old))
+    return Tile(new, spread(whole.relative, whole.dims, old), axes, tile.base)

@@ -20,6 +20,7 @@ class Atoms:
         self._atoms: dict[Hashable, Atom] = {}
         self.digits: dict[Atom, list[tuple[Poly, Poly]]] = {}
         self.signs: dict[Poly, bool] = {}
+        self.bounds: dict[tuple[Poly, int], Poly | None] = {}
         self.fuel = FUEL
 
     def burn(self, amount: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from coalesce_lint.index import ranges
 from coalesce_lint.index.nodes import Node
+from coalesce_lint.index.choices import branch_ways
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import Atom, Poly, TooLarge, of_atom
 from coalesce_lint.reasons import Reason
@@ -91,6 +92,12 @@ class Resolver:
             return start + self._arbitrary(node, step, step.lanes)
         if not _mentions(self.n, out, me):
             return self.n.algebra.choose(None, ("first", loop), start, out)
+        anew = [way for way in branch_ways(self.n, out) if way != mine]
+        if not any(_mentions(self.n, way, me) for way in anew):
+            # kept by some branches, bound anew by others
+            for k, way in enumerate(anew):
+                start = self.n.algebra.choose(None, ("first", loop, k), start, way)
+            return start
         return self._arbitrary(node, start + step, start.lanes | step.lanes)
 
     def _arbitrary(self, node: Node, like: Poly, lanes: frozenset[int]) -> Poly:

@@ -114,13 +114,13 @@ def alternatives(n: Normalizer, offset: Poly) -> list[Alternative]:
     return done
 
 
-def scalar_ways(n: Normalizer, p: Poly) -> list[Poly]:
-    """The values of a scalar with every branch taken; itself where they are too many."""
+def branch_ways(n: Normalizer, p: Poly) -> list[Poly]:
+    """The values of p with every branch taken that all lanes take together; itself where they are too many."""
     done: list[Poly] = []
     todo = [p]
     while todo and len(done) + len(todo) <= MAX_ALTERNATIVES:
         way = todo.pop()
-        atom = next((a for a in way.atoms() if a.kind == "select"), None)
+        atom = next((a for a in way.atoms() if a.kind == "select" and not _condition_lanes(a)), None)
         if atom is None:
             done.append(way)
         else:

@@ -47,6 +47,7 @@ def _nonneg(algebra: Atoms, p: Poly, depth: int) -> bool:
             continue
         for a in m:
             for digit, _ in algebra.digits.get(a, ()):
+                algebra.burn(len(digit.terms))
                 rest = _without(p, digit, m, c)
                 if rest is not None and nonneg(algebra, rest, depth - 1):
                     return True
@@ -102,12 +103,20 @@ def upper(algebra: Atoms, p: Poly, depth: int = _DEPTH) -> Poly | None:
     """A polynomial without lanes that p never exceeds, or None where none is known."""
     if depth == 0 or len(p.terms) > 40:
         return None
-    algebra.burn(1 + len(p.terms))
+    key = (p, depth)
+    if key not in algebra.bounds:
+        algebra.burn(1 + len(p.terms))
+        algebra.bounds[key] = _upper(algebra, p, depth)
+    return algebra.bounds[key]
+
+
+def _upper(algebra: Atoms, p: Poly, depth: int) -> Poly | None:
     for m, c in p.terms.items():
         if c >= 0:
             continue
         for a in m:
             for digit, modulus in algebra.digits.get(a, ()):
+                algebra.burn(len(digit.terms))
                 rest = _without(p, digit, m, c)
                 if rest is not None:
                     k = exact_quotient(p - rest, digit)

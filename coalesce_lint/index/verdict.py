@@ -61,7 +61,7 @@ def judge(context: Context, offset: Poly) -> Verdict:
 
 def judge_descriptor(context: Context, offset: Poly, last: int, stride: Poly) -> Verdict:
     """The verdict on a descriptor's access: that of its last stride, whatever the box."""
-    ways = [_by_last_stride(context, offset, last, way) for way in choices.scalar_ways(context.n, stride)]
+    ways = [_by_last_stride(context, offset, last, way) for way in choices.branch_ways(context.n, stride)]
     worst = min(ways, key=lambda v: (RANK[v.pattern], context.show(v.stride) if v.stride is not None else ""))
     if len({(v.pattern, v.stride) for v in ways}) > 1:
         worst.notes.append("branch")

@@ -169,5 +169,6 @@ TABLE: dict[str, Meaning] = {
     "require_layout": _convert_layout,
     "set_auto_layout": _convert_layout,
     "item": _identity,
+    "assume_uniform": _identity,
     "tuple": _identity,
 }

@@ -27,6 +27,12 @@ _IGNORED = words(
 )
 
 
+#: Functions that give one number to all lanes; nothing else is known of it.
+_SCALARS = words(
+    "cluster_cta_rank async_task_replica_id cuda_capability_geq thread_rank warp_id cta_rank cluster_size_1d"
+)
+
+
 def is_language(path: str) -> bool:
     """True for a dotted path inside the language or a shim of it."""
     parts = path.split(".")
@@ -107,6 +113,13 @@ def _num_programs(it: Reading, args: Arguments, place: Place) -> Value:
     return it.build.make("num_programs", (), int_value(args.get(0, "axis", const(0))), ())
 
 
+def _scalar(name: str) -> Meaning:
+    def meaning(it: Reading, args: Arguments, place: Place) -> Value:
+        return it.build.make("opaque", (), Reason.CALL.of(name), ())
+
+    return meaning
+
+
 def _ignore(it: Reading, args: Arguments, place: Place) -> Value:
     return const(None)
 
@@ -116,6 +129,7 @@ TABLE: dict[str, Meaning] = {
     **arithmetic.TABLE,
     **reductions.TABLE,
     **{name: _ignore for name in _IGNORED if name != "assume"},
+    **{name: _scalar(name) for name in _SCALARS},
     **memory.TABLE,
 }
 #: Functions whose name alone tells what they are, whatever module they come from.

@@ -134,6 +134,7 @@ def _cat(it: Reading, args: Arguments, place: Place) -> Value:
 
 TABLE: dict[str, Meaning] = {
     "arange": _arange,
+    "rematerialized_range": _arange,
     "full": _full,
     "zeros": _zeros,
     "ones": _zeros,

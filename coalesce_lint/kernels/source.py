@@ -16,6 +16,7 @@ import libcst as cst
 
 from coalesce_lint.kernels.jit import Decorator, Names, is_jit, is_jit_call
 from coalesce_lint.kernels.places import Span, places_of
+from coalesce_lint.syntax import parse
 
 
 @dataclass
@@ -61,9 +62,12 @@ class Function:
         """The function as a libcst tree, parsed from its own lines only. Raises cst.ParserSyntaxError."""
         lines = self.module.lines[self.first_line - 1 : self.node.end_lineno]
         text = "".join(lines).replace("\f", "")
-        module = cst.parse_module(
-            ("if 1:\n" if self.is_indented else "") + text + ("" if text.endswith("\n") else "\n")
-        )
+        text = ("if 1:\n" if self.is_indented else "") + text + ("" if text.endswith("\n") else "\n")
+        try:
+            module = cst.parse_module(text)
+        except cst.CSTValidationError as error:  # odd but valid spacing, such as not.5
+            first = 1 + self.is_indented
+            raise cst.ParserSyntaxError(str(error), lines=lines, raw_line=first, raw_column=0) from None
         if not text.isascii():
             module = module.visit(_NormalNames())
         body: Any = module.body[0]
@@ -110,7 +114,7 @@ def read_module(text: str, path: str) -> Module:
     """The module of a source text. Raises SyntaxError, ValueError (null bytes), RecursionError or
     MemoryError.
     """
-    tree = ast.parse(text)
+    tree = parse(text)
     module = Module(path, text)
     _collect(tree, module)
     return module

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from coalesce_lint.kernels.modules import Resolver
+from coalesce_lint.syntax import parse
 
 #: An import is followed through so many re-exports.
 HOPS = 4
@@ -75,7 +76,7 @@ class HostModule:
 
 def read_host_module(text: str, path: str) -> HostModule:
     """The host code of a source text. Raises what ``ast.parse`` raises."""
-    module = HostModule(path, text, ast.parse(text))
+    module = HostModule(path, text, parse(text))
     _collect(module.tree.body, module, "", None)
     return module
 

@@ -38,6 +38,7 @@ class Watcher:
         self.notes: list[str] = []
         self.launches: list[dict[str, Any]] = []
         self.alive: list[Any] = []
+        self.facts: dict[str, Any] = {}
 
     def install(self) -> None:
         from triton.runtime import interpreter, jit
@@ -190,7 +191,7 @@ class Watcher:
 
     def save(self, outcome: dict[str, Any] | None = None) -> None:
         plain = [{k: v for k, v in launch.items() if k not in ("tensors", "key")} for launch in self.launches]
-        document = {"launches": plain, "notes": self.notes, "outcome": outcome}
+        document = {"launches": plain, "notes": self.notes, "outcome": outcome or self.facts}
         temporary = self.folder / "launches.json.new"
         temporary.write_text(json.dumps(document))
         temporary.replace(self.folder / "launches.json")
@@ -372,7 +373,7 @@ def main() -> None:
         import torch  # noqa: F401
         import triton
 
-        outcome["triton"] = triton.__version__
+        outcome["triton"] = watcher.facts["triton"] = triton.__version__
         if interpreted:
             prepare_interpreter()
         watcher.install()

@@ -15,6 +15,7 @@ import importlib
 import inspect
 import json
 import linecache
+import os
 import pickle
 import sys
 import textwrap
@@ -58,8 +59,9 @@ def _function(kernel: Any, functions: list[Any], numbers: dict[int, int], files:
         raise ClosureError(f"the source of {function.__name__} cannot be had: {error}") from error
     start = next((k for k, line in enumerate(lines) if line.lstrip().startswith("def ")), 0)
     text = "".join(lines[start:])
-    path = inspect.getsourcefile(function) or function.__code__.co_filename
-    files.setdefault(path, "".join(linecache.getlines(path)))
+    file = inspect.getsourcefile(function) or function.__code__.co_filename
+    path = file_name(file)
+    files.setdefault(path, "".join(linecache.getlines(file)))
     source = textwrap.dedent(text)
     functions[number] = {
         "name": function.__name__,
@@ -74,6 +76,11 @@ def _function(kernel: Any, functions: list[Any], numbers: dict[int, int], files:
         "globals": _globals(function, source, functions, numbers, files),
     }
     return number
+
+
+def file_name(file: str) -> str:
+    """The name of a function's file; a notebook's cell ("<ipython-input-3>") gets one that can stand in a place."""
+    return file if not file.startswith("<") else file.strip("<>").replace(os.sep, "_") + ".py"
 
 
 def _options(kernel: Any) -> dict[str, Any]:

@@ -165,16 +165,13 @@ class Session:
         target = self.folder / "launches.json"
         if target.exists():
             found = json.loads(target.read_text())
+        known = found["outcome"] or {}
         if late:
-            found["outcome"] = {
-                "ok": False,
-                "error": f"it ran longer than {settings.timeout:g} s (--timeout)",
-            }
-        elif found["outcome"] is None:
-            found["outcome"] = {
-                "ok": False,
-                "error": f"it ended with {exit_text(process.returncode)}: {tail(log)}",
-            }
+            error = f"it ran longer than {settings.timeout:g} s (--timeout)"
+            found["outcome"] = {**known, "ok": False, "error": error}
+        elif "ok" not in known:
+            error = f"it ended with {exit_text(process.returncode)}: {tail(log)}"
+            found["outcome"] = {**known, "ok": False, "error": error}
         return found
 
 

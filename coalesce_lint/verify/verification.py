@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from coalesce_lint.verify import measuring
+from coalesce_lint.verify import measuring, selftest
 from coalesce_lint.verify.flagged import Known, analyze, place_key
 from coalesce_lint.verify.plan import Region, permutations, region_of, stride_of
 from coalesce_lint.verify.session import COMPILE, MEASURE, PROVE, Session, Unverifiable
@@ -67,6 +67,9 @@ def verify(session: Session) -> Outcome:
     if not captured["launches"]:
         raise Unverifiable(outcome.failure or nothing_launched(captured["notes"]))
     arch = settings.arch or (gpu["arch"] if gpu else 90)
+    doubt = selftest.trouble(session, captured["outcome"].get("triton", ""), arch)
+    if doubt is not None:
+        raise Unverifiable(doubt)
     for number, launch in enumerate(captured["launches"]):
         say(f"{launch['kernel']}: reading and compiling", number, len(captured["launches"]))
         outcome.results += one_launch(session, launch, arch, gpu, outcome)

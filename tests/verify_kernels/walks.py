@@ -287,10 +287,10 @@ def scaled_column(x_ptr, out_ptr, n_rows, n_cols, BLOCK: tl.constexpr):
 
 def launch_of_type(dtype):
     if dtype in (torch.int8,):
-        x = torch.randint(-99, 99, (60, 48), device=DEVICE, dtype=dtype)
+        x = torch.randint(-99, 99, (240, 48), device=DEVICE, dtype=dtype)
     else:
-        x = torch.randn(60, 48, device=DEVICE).to(dtype)
-    scaled_column[(48,)](x, torch.empty_like(x), 60, 48, BLOCK=64)
+        x = torch.randn(240, 48, device=DEVICE).to(dtype)
+    scaled_column[(48,)](x, torch.empty_like(x), 240, 48, BLOCK=256)
 
 
 def launch_fp16():
@@ -378,6 +378,38 @@ def launch_transposed_tile():
     x = torch.randn(64, 64, device=DEVICE)
     out = torch.empty_like(x)
     transposed_tile[(2, 2)](x, out, 64, 64, B=32)
+
+
+@triton.jit
+def halo(x_ptr, out_ptr, n_rows, n_cols, BLOCK: tl.constexpr):
+    """Three neighbours in the row below, the first one element back."""
+    column = tl.program_id(0) + 1
+    rows = tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    for k in range(3):
+        total += tl.load(x_ptr + rows * n_cols + column + k + n_cols - 1)
+    tl.store(out_ptr + column * BLOCK + rows, total)
+
+
+def launch_halo():
+    x = torch.randn(65, 40, device=DEVICE)
+    out = torch.empty(40, 64, device=DEVICE)
+    halo[(38,)](x, out, 65, 40, BLOCK=64)
+
+
+@triton.jit
+def anti_diagonal(x_ptr, out_ptr, n, B: tl.constexpr):
+    """Lanes go one row down and one column to the left."""
+    i = tl.arange(0, B)
+    last = tl.program_id(0)
+    x = tl.load(x_ptr + last + i * (n - 1), mask=i <= last, other=0.0)
+    tl.store(out_ptr + last * B + i, x)
+
+
+def launch_anti_diagonal():
+    x = torch.randn(64, 64, device=DEVICE)
+    out = torch.empty(64, 64, device=DEVICE)
+    anti_diagonal[(64,)](x, out, 64, B=64)
 
 
 if __name__ == "__main__":
