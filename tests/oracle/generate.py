@@ -89,11 +89,10 @@ def bindings(case: Case, count: int = 4) -> list[dict[str, Any]]:
     """Several sets of arguments; the last one sets some stride argument to 1 where there is one."""
     rng = random.Random(case.seed * 7919 + 1)
     found = [binding(case, rng) for _ in range(count)]
-    if count > 4 and sum(p.kind == "block" for p in case.parameters) > 2:
-        for values in found[4:]:  # where it is worth many runs: one of several blocks is larger
-            values[rng.choice([p.name for p in case.parameters if p.kind == "block"])] = rng.choice(
-                EXTENTS[2]
-            )
+    blocks = [p.name for p in case.parameters if p.kind == "block"]
+    if len(blocks) > 2:
+        for values in found[4:]:  # where it is worth many runs: one of the blocks is larger
+            values[rng.choice(blocks)] = EXTENTS[2][-1]
     strides = [p.name for p in case.parameters if p.kind == "stride"]
     if strides:
         found.append(binding(case, rng, (rng.choice(strides),)))
