@@ -1,8 +1,9 @@
-"""Compares the compiled oracle with hardware counters.
+"""Compares what ``explain --compiled`` says with hardware counters.
 
 Usage: ``python benchmarks/compiled_truth.py [TRUTH.json] [-v]``; by default the truth of the installed
 Triton's minor version, else of the nearest. A direction (loads or stores of a launch) agrees when sectors
 per request and requests are both within 3 %. Loads that gather lane by lane depend on data and are left out.
+Only what ``explain`` pairs with an access that it read counts: a site that it would not show is a fault.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from coalesce_lint.engine import analyze_text
+from coalesce_lint.pins import make_pins
 from coalesce_lint.verify.compiled import Prediction, predict
 from coalesce_lint.verify.request import Request
+from coalesce_lint.verify.sidebyside import access_key, site_key
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "truth"
 TYPES = {
@@ -49,6 +54,21 @@ def request_of(case: dict[str, Any], kernels: Path = DATA / "kernels.py", progra
     )
 
 
+def shown(prediction: Prediction, text: str) -> Prediction:
+    """The prediction with those sites only that ``explain --compiled`` shows beside an access."""
+    request = prediction.request
+    pins = make_pins(
+        [f"{n}={v}" for n, v in request.arguments.items()],
+        ",".join(map(str, request.grid or ())) or None,
+        request.num_warps,
+        arch=f"sm{request.arch}",
+    )
+    kernels = analyze_text(text, request.path, pins).kernels
+    accesses = [a for k in kernels if k.name == request.kernel for a in k.accesses]
+    keys = {access_key(a) for a in accesses}
+    return replace(prediction, sites=[s for s in prediction.sites if site_key(s) in keys])
+
+
 def compare(case: dict[str, Any], prediction: Prediction) -> list[tuple[str, bool, str]]:
     """(direction, agrees, what was measured and predicted) for each direction of a launch."""
     rows = []
@@ -76,8 +96,9 @@ def main() -> int:
     cases = json.loads((options.truth or truth_file()).read_text())
     agree = total = 0
     predictions = predict([request_of(c) for c in cases])
+    source = (DATA / "kernels.py").read_text()
     for case, prediction in zip(cases, predictions, strict=True):
-        for direction, good, text in compare(case, prediction):
+        for direction, good, text in compare(case, shown(prediction, source)):
             total += 1
             agree += good
             if options.v or not good:

@@ -218,9 +218,10 @@ class Maker:
     def load(self, names: list[str], depth: int = 1) -> str:
         pointer, offset, mask = self.access(names)
         value = self.fresh("v")
-        rest = f", mask={mask}" + (", other=0" if self.chance.random() < 0.5 else "") if mask else ""
-        # fp8 converts to floats only.
+        # Only floats convert to and from fp8.
         small = ".to(tl.float32)" if self.arguments[pointer].startswith("*fp8") else ""
+        other = f", other={'0.0' if small else '0'}" if mask and self.chance.random() < 0.5 else ""
+        rest = f", mask={mask}{other}" if mask else ""
         self.emit(f"{value} = tl.load({pointer} + {offset}{rest}){small}", depth)
         return value
 
@@ -299,7 +300,8 @@ class Maker:
         c = self.chance
         pointer, offset, mask = self.access(names)
         walk = self.fresh("w")
-        rest = f", mask={mask}, other=0" if mask else ""
+        zero = "0.0" if self.arguments[pointer].startswith("*fp8") else "0"
+        rest = f", mask={mask}, other={zero}" if mask else ""
         trips = self.integer([64, 100])
         total = self.fresh("v")
         if c.random() < 0.5:

@@ -33,19 +33,19 @@ def launch_column_sum():
 
 @triton.jit
 def channel_scale(x_ptr, scale_ptr, channels, pixels, BLOCK: tl.constexpr):
-    """Scales the channels of an NCHW tensor in place, one pixel a program."""
-    pixel = tl.program_id(0)
-    image = tl.program_id(1)
+    """Scales the channels of an NCHW tensor in place, one pixel a program, the pixels of an image in a row."""
+    program = tl.program_id(0)
+    pixel = program % pixels
+    image = program // pixels
     channel = tl.arange(0, BLOCK)
+    inside = channel < channels
     offsets = image * channels * pixels + channel * pixels + pixel
-    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * tl.load(scale_ptr + channel))
+    x = tl.load(x_ptr + offsets, mask=inside)
+    tl.store(x_ptr + offsets, x * tl.load(scale_ptr + channel, mask=inside), mask=inside)
 
 
 def launch_channel_scale():
-    images, channels, side = (2, 32, 4) if SMALL else (64, 256, 56)
-    x = torch.randn(images, channels, side, side, device=DEVICE)
-    scale = torch.randn(channels, device=DEVICE)
-    channel_scale[(side * side, images)](x, scale, channels, side * side, BLOCK=channels)
+    on_images(channel_scale)
 
 
 @triton.jit
@@ -91,6 +91,13 @@ def launch_transposed_tile():
     n, block = (64, 32) if SMALL else (4096, 64)
     x = torch.randn(n, n, device=DEVICE)
     transposed_tile[(n // block, n // block)](x, torch.empty_like(x), n, n, B=block)
+
+
+def on_images(kernel):
+    images, channels, side = (2, 32, 4) if SMALL else (64, 256, 56)
+    x = torch.randn(images, channels, side, side, device=DEVICE)
+    scale = torch.randn(channels, device=DEVICE)
+    kernel[(images * side * side,)](x, scale, channels, side * side, BLOCK=channels)
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ def launch(n_rows, n_cols):
 - A tensor that is used more often than once may be worth a `.contiguous()` copy at its source.
 
 ## Evidence
-That of CL101 (measured on one NVIDIA H200): a column of a row-major fp32 matrix takes 32 sectors for each warp
-request where a row takes 4; sums over a 4096x4096 matrix take 2.5 times as long by columns.
+That of CL101 (measured on one NVIDIA H200): a column of a row-major fp32 matrix takes 32 sectors for each
+warp request where a row takes 4; sums over a 4096x4096 matrix take 2.5 times as long by columns.
 """
 
 from collections.abc import Iterable
@@ -118,8 +118,8 @@ class StridedByLaunch(Rule):
         message = (
             f"{operation(access)} of {access.pointer} is strided under the launch in "
             f"{first.place.path}:{first.place.line}{more}: lanes along axis {access.lane_axis} step by "
-            f"{argument}{why}; pass a tensor whose stride is 1 there, or put the lanes along the dimension that "
-            f"has it"
+            f"{argument}{why}; pass a tensor whose stride is 1 there, or put the lanes along the dimension "
+            f"that has it"
         )
         related = [(u.place, f"launched here by {u.function}") for u in shown]
         related += [(c.place, f"called from {c.function}") for c in access.call_chain]

@@ -11,9 +11,9 @@ Silent where the host code makes the tensor contiguous or asserts that it is, an
 hold anything that may be a stride: a parameter of that name, a literal or a product that the launch passes.
 
 ## Why is this bad
-The kernel gets the address of the view's first element and nothing else. It reads the elements that lie behind
-it in memory: other ones than the view has, or the right ones in another order. The result is wrong, nothing
-fails.
+The kernel gets the address of the view's first element and nothing else. It reads the elements that lie
+behind it in memory: other ones than the view has, or the right ones in another order. The result is wrong,
+nothing fails.
 
 ## Example
 ```python
@@ -57,12 +57,13 @@ def launch(x):
 
 ## How to fix
 - Pass the strides and use them in the kernel, where the view is made on every call.
-- `.contiguous()` before the launch, where a copy is cheap; `assert x.is_contiguous()` where callers can provide
-  it.
+- `.contiguous()` before the launch, where a copy is cheap; `assert x.is_contiguous()` where callers can
+  provide it.
 
 ## Evidence
-This is about wrong results; there is nothing to measure. Public bug reports of this kind: a gated activation
-with one-dimensional indices that was given a sliced projection, and a cap on logits that was given padded rows.
+This is about wrong results; there is nothing to measure. Public bug reports of this kind: a gated
+activation with one-dimensional indices that was given a sliced projection, and a cap on logits that was
+given padded rows.
 """
 
 from collections.abc import Iterable
@@ -92,8 +93,8 @@ class ViewForContiguous(Rule):
         text = given.passed.text
         what = f"{text} ({tensor.disorder}{made})" if text != tensor.name else f"{text} ({tensor.disorder})"
         message = (
-            f"{what} is passed to {kernel.name} for {given.parameter}, which takes no stride for it and reads "
-            f"other elements than those of the view; pass strides or make it contiguous first"
+            f"{what} is passed to {kernel.name} for {given.parameter}, which takes no stride for it and "
+            f"reads other elements than those of the view; pass strides or make it contiguous first"
         )
         where = f"{operation(access)} of {access.pointer} that assumes a contiguous tensor"
         return Finding(

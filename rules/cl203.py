@@ -8,8 +8,8 @@ Looks at the launches of a kernel and at how the kernel finds the rows of each t
   dimension of that tensor: the stride is there and is not used;
 - a launch that passes the stride of one tensor for the rows of another, unless both are known to be
   contiguous or one is known to have the other's strides;
-- a launch that passes a size (`x.shape[-1]`) for a parameter that is named a stride and multiplies the rows of
-  a tensor that is not known to be contiguous.
+- a launch that passes a size (`x.shape[-1]`) for a parameter that is named a stride and multiplies the rows
+  of a tensor that is not known to be contiguous.
 
 ## Why is this bad
 The numbers are usually equal, and occasionally not: as soon as rows are padded, or the tensor is a slice of a
@@ -107,7 +107,8 @@ class WrongPitch(Rule):
                     if launch.arguments[size].kind == "size" and not summand.axes - {access.lane_axis}:
                         name, passed = strides[0]
                         message = (
-                            f"{operation(access)} of {access.pointer} takes its row pitch from the size {size}, "
+                            f"{operation(access)} of {access.pointer} takes its row pitch from "
+                            f"the size {size}, "
                             f"although {passed.text} is passed as {name}; multiply rows by {name}"
                         )
                         related = [(launch.place, f"launched here by {launch.function}")]
@@ -129,7 +130,8 @@ class WrongPitch(Rule):
                     same = passed.tensor.root == given.tensor.root
                     if same and not given.tensor.contiguous:
                         message = (
-                            f"the size {passed.text} is passed to {kernel.name} as {name} and multiplies the rows "
+                            f"the size {passed.text} is passed to {kernel.name} as {name} and "
+                            "multiplies the rows "
                             f"of {given.parameter}; pass the stride of that dimension"
                         )
                         yield self._at_launch(kernel, launch, [given], message)
@@ -139,7 +141,8 @@ class WrongPitch(Rule):
             others = list({g.parameter: g for g, _, _ in uses}.values())
             rows = ", ".join(f"{g.parameter} ({g.passed.text})" for g in others)
             message = (
-                f"{strides} of {source} ({names} of {kernel.name}) also {'place' if len(uses) > 1 else 'places'} "
+                f"{strides} of {source} ({names} of {kernel.name}) also "
+                f"{'place' if len(uses) > 1 else 'places'} "
                 f"the rows of {rows}; pass strides for each tensor, or assert that all are contiguous"
             )
             yield self._at_launch(kernel, launch, others, message)

@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 from coalesce_lint.hardware.linear_layout import LinearLayout, blocked, sliced
 from coalesce_lint.hardware.programs import program_weights
 from coalesce_lint.pins import make_pins
+from coalesce_lint.verify import worker
 from coalesce_lint.verify.compiled import Prediction, compile_kernels, predict
 from coalesce_lint.verify.request import Request, parse_pointer
 from coalesce_lint.verify.sass import apply_sass, tag_ptx
@@ -138,6 +139,26 @@ def test_a_hanging_file_times_out(tmp_path: Path) -> None:
     slow.write_text("import time\ntime.sleep(60)\n")
     answer = compile_kernels([Request(str(slow), "k", {})], timeout=8.0)[0]
     assert "timed out" in answer["error"]
+
+
+def test_a_crash_or_a_hang_costs_its_own_task_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "moody.py").write_text(
+        "import os, time\n"
+        "from coalesce_lint.verify import worker\n"
+        "def answer(task):\n"
+        "    if task['kind'] == 'crash':\n"
+        "        os.abort()\n"
+        "    if task['kind'] == 'hang':\n"
+        "        time.sleep(60)\n"
+        "    return {'done': task['kind']}\n"
+        "worker.main(lambda: answer)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    kinds = ("good", "crash", "good", "hang", "good")
+    answers = worker.run("moody", [{"kind": kind, "seconds": 4} for kind in kinds], 120)
+    assert [a.get("done") for a in answers] == ["good", None, "good", None, "good"]
+    assert answers[1]["error"].startswith("the worker ended with -6")
+    assert answers[3]["error"] == "timed out after 4 s"
 
 
 def triton_layout(text: str, shape: tuple[int, ...]) -> LinearLayout:

@@ -62,7 +62,9 @@ def test_the_example_is_flagged_and_what_to_use_instead_is_not(rule, tmp_path):
     told = run("--isolated", "--select", rule.code, bad)
     assert told.returncode == (0 if rule.severity == "info" else 1), told.stderr
     assert {line.split()[1] for line in told.stdout.splitlines()} == {rule.code}
-    told = run("--isolated", "--select", "CL", good)
+    # the kernels of pages are short: no checks of strides and pitches, less than 2**31 elements
+    short = {"CL100", "CL208", "CL501"} - {rule.code}
+    told = run("--isolated", "--select", f"CL,{rule.code}", "--ignore", ",".join(short), good)
     assert (told.returncode, told.stdout) == (0, ""), told.stderr
 
 

@@ -58,8 +58,8 @@ class Finisher:
 
     def sizes(self) -> frozenset[str]:
         """The runtime parameters of the kernel that are sizes."""
-        params = {n.attr for n in self.it.build.nodes if n.op == "param" and not n.attr.constexpr}
-        return frozenset(p.name for p in params if self.usage.is_size(p))
+        used = {a.attr for n in self.it.build.nodes for a in n.args if a.op == "param"}
+        return frozenset(p.name for p in used if not p.constexpr and self.usage.is_size(p))
 
     # -- one access ------------------------------------------------------------------------------------------
 

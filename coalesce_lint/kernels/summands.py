@@ -24,7 +24,8 @@ def summands_of(algebra: Algebra, offset: Poly) -> tuple[Summand, ...]:
 
 
 def _summand(algebra: Algebra, factors: tuple[Atom, ...], number: int) -> Summand:
-    parameters, constexprs = [], []
+    parameters: list[str] = []
+    constexprs: list[str] = []
     axes: frozenset[int] = frozenset()
     kinds: set[str] = set()
     inner: set[str] = set()

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from coalesce_lint.launches.records import Passed, TensorFacts
+from coalesce_lint.launches.records import Copy, Passed, TensorFacts
 from coalesce_lint.launches.strides import Questions, Stride, agreed
 from coalesce_lint.launches.values import (
     Bound,
@@ -30,7 +30,18 @@ if TYPE_CHECKING:
 
 #: Keyword arguments of a launch that are the launcher's own.
 OWN = frozenset(
-    ["num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "grid", "warmup", "maxnreg", "stream", "waves_per_eu", "matrix_instr_nonkdim"]
+    [
+        "num_warps",
+        "num_stages",
+        "num_ctas",
+        "enable_fp_fusion",
+        "grid",
+        "warmup",
+        "maxnreg",
+        "stream",
+        "waves_per_eu",
+        "matrix_instr_nonkdim",
+    ]
 )
 Argument = tuple[Value, str]
 
@@ -113,8 +124,8 @@ def _lengths_by_name(
 ) -> dict[int, int] | None:
     """The lengths of starred strides from the names of the parameters that they fall on.
 
-    ``q_batch_stride, q_row_stride, k_batch_stride`` and ``stride_qb, stride_qm, stride_kb`` are two strides of
-    q and one of k. None where that does not use up the parameters.
+    ``q_batch_stride, q_row_stride, k_batch_stride`` and ``stride_qb, stride_qm, stride_kb`` are two strides
+    of q and one of k. None where that does not use up the parameters.
     """
     at, out = 0, {}
     for a in args:
@@ -191,9 +202,19 @@ def passed(argument: Argument, questions: Questions) -> Passed:
                           stride=Stride(why=f"a parameter of the function: {value.parameter}"))  # fmt: skip
         return Passed("tensor", text, tensor=tensor_facts(value, questions), stride=Stride(why=f"{text}"))
     if isinstance(value, StrideOf):
-        found = questions.under(value.known).stride(value.tensor, value.dim)
-        return Passed("stride", _shown(value, text), tensor=tensor_facts(value.tensor, questions),
-                      dim=value.dim, stride=found)  # fmt: skip
+        asked = questions.under(value.known)
+        t = value.tensor
+        uncopied = None
+        if t.origin == "copy" and t.parent is not None and asked.disordered(t.parent):
+            uncopied = asked.stride(t.parent, value.dim)
+        return Passed(
+            "stride",
+            _shown(value, text),
+            tensor=tensor_facts(t, questions),
+            dim=value.dim,
+            stride=asked.stride(t, value.dim),
+            uncopied=uncopied,
+        )
     if isinstance(value, SizeOf):
         why = "a size, taken as more than 1"
         return Passed("size", text, tensor=tensor_facts(value.tensor, questions), dim=value.dim,
@@ -247,8 +268,6 @@ def tensor_facts(t: Tensor, questions: Questions) -> TensorFacts:
     like = None
     if t.origin == "like" and t.parent is not None:
         like = same_object(t.parent).number
-    copied = t.parent if t.origin == "copy" else None
-    gaps = questions.disordered(copied) if copied is not None else None
     return TensorFacts(
         root=same_object(t).number,
         name=t.text,
@@ -259,12 +278,36 @@ def tensor_facts(t: Tensor, questions: Questions) -> TensorFacts:
         made_in=t.line,
         fresh=t.origin in ("fresh", "copy"),
         like=like,
-        copy_of=f"{copied.text} ({gaps[0]})" if copied is not None and gaps else None,
+        copy=_copy(t, questions),
+        sizes=t.sizes,
         shaped=questions.facts(t).shaped,
         strided=questions.facts(t).strided,
+        dtype=_dtype(t),
         believed=questions.under(questions.believed).contiguous(t) if questions.believed else None,
         uncertain=t.guessed,
     )
+
+
+def _copy(t: Tensor, questions: Questions) -> Copy | None:
+    """What ``t`` is a copy of, where ``.contiguous()`` had to copy."""
+    if t.origin != "copy" or t.parent is None:
+        return None
+    gaps = questions.disordered(t.parent)
+    if gaps is None:
+        return None
+    source = t.parent
+    while source.parent is not None:
+        source = source.parent
+    return Copy(t.parent.text, gaps[0], source.text, source.origin == "given", t.line)
+
+
+def _dtype(t: Tensor) -> str:
+    """The element type, kept by views and copies."""
+    for _ in range(8):
+        if t.dtype or t.parent is None:
+            break
+        t = t.parent
+    return t.dtype
 
 
 def same_object(t: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the callers of a host function are known to pass, and what a forward pass saves for its backward pass."""
+"""What the callers of a host function are known to pass, and what a forward pass saves for its backward."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from coalesce_lint.launches import walk
 from coalesce_lint.launches.decorators import learn_from_decorators
-from coalesce_lint.launches.expressions import Evaluator
+from coalesce_lint.launches.expressions import SAVED, Evaluator
 from coalesce_lint.launches.modules import HostFunction, HostModule, HostTree
 from coalesce_lint.launches.values import Facts, Items, Known, Number, Star, Tensor, Value
 
@@ -21,7 +21,7 @@ _CALL = re.compile(r"\b(\w+)(?:\.apply)?\s*\(")
 
 @dataclass
 class Seen:
-    """A host function that was read: the calls in it that lead to functions of the tree, and what it saved."""
+    """A host function that was read: the calls in it that lead into the tree, and what it saved."""
 
     calls: list[tuple[HostFunction, tuple[Value, ...], Mapping[str, Value], Known]] = field(
         default_factory=list
@@ -104,7 +104,7 @@ class Callers:
         elif (saved := self.saved(fn)) is not None:
             tensors = []
             for facts in saved:
-                t = ev.given("a saved tensor", fn.node.lineno)
+                t = ev.given(SAVED, fn.node.lineno)
                 ev.state.learn(t, facts)
                 tensors.append(t)
             ev.state.names[f"{fn.parameters[0].arg}.saved_tensors"] = Items(tuple(tensors))

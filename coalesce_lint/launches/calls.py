@@ -65,7 +65,7 @@ def call(ev: Evaluator, node: ast.Call) -> Value:
         if isinstance(target, (Bound, Choice)) or _is_parameter(ev, func.value):
             _launched(ev, node, target, func)
             return Unknown("what a launch returns")
-    args, kw, complete = arguments(ev, node)
+    args, kw = arguments(ev, node)
     text, line = ev.text(node), node.lineno
     if isinstance(func, ast.Attribute):
         base = ev.expr(func.value)
@@ -105,21 +105,17 @@ def _saved(ev: Evaluator, value: Value) -> Facts:
     return Facts(questions.contiguous(value), facts.unit, questions.rank(value))
 
 
-def arguments(ev: Evaluator, node: ast.Call) -> tuple[tuple[Value, ...], dict[str, Value], bool]:
-    """Positional and keyword arguments; False where ``**name`` may hold more."""
+def arguments(ev: Evaluator, node: ast.Call) -> tuple[tuple[Value, ...], dict[str, Value]]:
+    """Positional and keyword arguments, as far as they are known."""
     args = tuple(Star(ev.expr(a.value)) if isinstance(a, ast.Starred) else ev.expr(a) for a in node.args)
     kw: dict[str, Value] = {}
-    complete = True
     for k in node.keywords:
         value = ev.expr(k.value)
         if k.arg is not None:
             kw[k.arg] = value
         elif isinstance(value, Table):
             kw.update(value.items)
-            complete = complete and value.complete
-        else:
-            complete = False
-    return args, kw, complete
+    return args, kw
 
 
 def _is_parameter(ev: Evaluator, node: ast.expr) -> bool:
@@ -222,8 +218,7 @@ def _function(
         module, inner = where
         fn = module.functions.get(inner)
         if fn is None and inner.count(".") == 1:
-            owner, _, method = inner.partition(".")
-            fn = module.methods.get((owner, method))
+            fn = module.methods.get(_parted(inner))
         if fn is not None:
             ev.calls.append((fn, args, kw, ev.state.known))
             return inlined(ev, fn, args, kw, text, line)

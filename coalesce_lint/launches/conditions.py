@@ -127,9 +127,9 @@ def _equal(ev: Evaluator, a: ast.expr, b: ast.expr, line: int) -> None:
     elif isinstance(left, StridesOf) and isinstance(right, StridesOf):
         _same_strides(ev, left.tensor, right.tensor)
         _same_shape(ev, left.tensor, right.tensor)
-        for one, other_t in ((left.tensor, right.tensor), (right.tensor, left.tensor)):
-            known = ev.questions().facts(other_t)
-            ev.state.learn(one, Facts(known.contiguous, known.unit, known.rank))
+        for t, like in ((left.tensor, right.tensor), (right.tensor, left.tensor)):
+            known = ev.questions().facts(like)
+            ev.state.learn(t, Facts(known.contiguous, known.unit, known.rank))
 
 
 def _same_strides(ev: Evaluator, a: Tensor, b: Tensor) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from coalesce_lint.launches import torch_calls
@@ -36,6 +37,8 @@ from coalesce_lint.launches.values import (
 
 #: A value has at most so many alternatives.
 MOST_OPTIONS = 4
+#: The text of a tensor that a forward pass saved, before it gets a name.
+SAVED = "a saved tensor"
 #: Expressions nested deeper are not looked into.
 DEEPEST = 60
 _SIZES = (Sizes, SizeOf, Number)
@@ -65,11 +68,14 @@ class Evaluator:
     # -- tensors ---------------------------------------------------------------------------------------------
 
     def tensor(self, text: str, origin: str, line: int, **kw: Any) -> Tensor:
-        self._count += 1
-        made = Tensor(self._count, text, origin, line, **kw)
+        made = Tensor(self.fresh_number(), text, origin, line, **kw)
         if origin == "copy":
             self.copies.append(made)
         return made
+
+    def fresh_number(self) -> int:
+        self._count += 1
+        return self._count
 
     def given(self, text: str, line: int, **kw: Any) -> Tensor:
         """A tensor (if it is one) of which nothing is known but how it is written."""
@@ -79,8 +85,17 @@ class Evaluator:
         return Questions(self.state.known, self.asked, self.innermost)
 
     def stride_of(self, t: Tensor, k: int) -> StrideOf:
-        self.asked[t.number] = max(self.asked.get(t.number, k), k)
+        self.has_dimension(t, k)
         return StrideOf(t, k, self.state.known)
+
+    def size_of(self, t: Tensor, k: int) -> SizeOf:
+        self.has_dimension(t, k)
+        return SizeOf(t, k)
+
+    def has_dimension(self, t: Tensor, k: int) -> None:
+        """The host code asks for dimension ``k`` of ``t``: it has so many at least."""
+        highest = k if k >= 0 else -k - 1
+        self.asked[t.number] = max(self.asked.get(t.number, highest), highest)
 
     def length(self, value: Value) -> int | None:
         """How many elements a shape, a tuple or the strides of a tensor have; None where not known."""
@@ -140,8 +155,7 @@ class Evaluator:
     def again(self, value: Value) -> Value:
         """Another object like ``value``: two parts of a chunked tensor are not the same tensor."""
         if isinstance(value, Tensor):
-            return self.tensor(value.text, value.origin, value.line, rank=value.rank, parent=value.parent,
-                               view=value.view, arms=value.arms, why=value.why, guessed=value.guessed)  # fmt: skip
+            return replace(value, number=self.fresh_number())
         return value
 
     def choice(self, values: tuple[Value, ...]) -> Value:
@@ -243,7 +257,7 @@ class Evaluator:
             return self._items(base, node)
         k = integer(self.expr(node.slice)) if not isinstance(node.slice, ast.Slice) else None
         if isinstance(base, ShapeOf):
-            return SizeOf(base.tensor, k) if k is not None else Sizes()
+            return self.size_of(base.tensor, k) if k is not None else Sizes()
         if isinstance(base, StridesOf) and k is not None:
             return self.stride_of(base.tensor, k)
         if isinstance(base, Each):
@@ -393,6 +407,8 @@ class Evaluator:
         """Assigns a value to a name, an attribute or the names of a tuple."""
         if isinstance(target, (ast.Name, ast.Attribute)):
             path = dotted(target)
+            if isinstance(value, Tensor) and value.text == SAVED:
+                value.text = path
             if path:
                 self.forget(path)
                 self.state.names[path] = value
@@ -439,7 +455,7 @@ def _folded(op: ast.operator, a: Any, b: Any) -> Value:
         ast.Mult: lambda x, y: x * y,
         ast.FloorDiv: lambda x, y: x // y,
         ast.Mod: lambda x, y: x % y,
-    }.get(type(op))  # type: ignore[call-overload]
+    }.get(type(op))
     if apply is None or not all(isinstance(x, int) and abs(x) < 1 << 40 for x in (a, b)):
         return Sizes()
     try:

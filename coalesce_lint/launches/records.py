@@ -10,6 +10,20 @@ from coalesce_lint.launches.strides import Stride
 
 
 @dataclass(frozen=True)
+class Copy:
+    """A copy that ``.contiguous()`` makes for sure: of ``text``, a view with gaps or in another order.
+
+    ``source`` is the tensor that was viewed, ``given`` whether it comes from outside of the function.
+    """
+
+    text: str
+    disorder: str
+    source: str
+    given: bool
+    line: int
+
+
+@dataclass(frozen=True)
 class TensorFacts:
     """What is known of a tensor argument where it is passed.
 
@@ -26,10 +40,12 @@ class TensorFacts:
     made_in: int = 0  #: the line where the view or copy was made
     fresh: bool = False  #: allocated in this function, or a copy made there
     like: int | None = None  #: the root of the tensor whose strides it keeps if that one is dense
-    copy_of: str | None = None  #: for ``y.contiguous()``: what was copied, where that was a view
+    copy: Copy | None = None  #: for ``y.contiguous()`` of a view: what was copied
+    sizes: tuple[int | None, ...] = ()  #: its dimensions, where the host code gives literals
     shaped: frozenset[int] = frozenset()  #: roots of tensors with the same shape
     strided: frozenset[int] = frozenset()  #: roots of tensors whose strides the host compared with these
     believed: str | None = None  #: why it is contiguous for every caller in the files that were read
+    dtype: str = ""  #: "int64" where the host code says so
     uncertain: bool = False  #: may be no tensor at all
 
 
@@ -49,6 +65,7 @@ class Passed:
     tensor: TensorFacts | None = None
     dim: int | None = None
     stride: Stride = field(default_factory=Stride)
+    uncopied: Stride | None = None  #: what the stride would be without the ``.contiguous()`` before it
     reason: str = ""
 
 

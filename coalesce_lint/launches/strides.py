@@ -97,10 +97,16 @@ class Questions:
             return self.contiguous(self._dense(tensor.parent), depth + 1)
         if views.keeps_order(tensor.view):
             return self.contiguous(tensor.parent, depth + 1)
-        if tensor.view[:1] == ("swap",) and tensor.parent.view[:1] == ("swap",) and tensor.parent.parent:
-            if set(tensor.view[1:]) == set(tensor.parent.view[1:]):
-                return self.contiguous(tensor.parent.parent, depth + 1)
-        return None
+        return self._turned_back(tensor, depth)
+
+    def _turned_back(self, tensor: Tensor, depth: int) -> str | None:
+        """Why the transpose of a transpose is contiguous."""
+        parent = tensor.parent
+        twice = parent is not None and tensor.view[:1] == parent.view[:1] == ("swap",)
+        if not twice or parent is None or parent.parent is None:
+            return None
+        same = set(tensor.view[1:]) == set(parent.view[1:])
+        return self.contiguous(parent.parent, depth + 1) if same else None
 
     def disordered(self, tensor: Tensor, depth: int = 0) -> tuple[str, str] | None:
         """Why the tensor is not contiguous and the basis of that, None where it may be contiguous."""
@@ -140,9 +146,9 @@ class Questions:
         if rank is None and k >= 0 and tensor.parent is not None and self.innermost:
             return self._of_guessed_rank(tensor, k, depth)
         last = views.normal(k, rank) == -1
-        for dim, why in self.facts(tensor).unit.items():
+        for dim, said in self.facts(tensor).unit.items():
             if dim == k or views.normal(dim, rank) == views.normal(k, rank):
-                return Stride(True, "proved", why, 1)
+                return Stride(True, "proved", said, 1)
         why = self.contiguous(tensor)
         if why is not None:
             if last:
@@ -200,9 +206,6 @@ class Questions:
         source = views.source_of(view, k, rank, self.rank(tensor.parent))
         if source is None and view[0] == "reform" and self.innermost:
             return Stride(False, "assumed", f"an outer dimension of {tensor.text}")
-        if source is None and (k == -1 or views.normal(k, rank) == -1) and self.innermost:
-            if view[0] in ("items", "reform", "grow"):
-                return Stride(why=f"{tensor.text}: which dimension is its last is not known")
         if source is None:
             return Stride(why=f"the view {tensor.text} is not followed")
         if source[0] == "value":

@@ -17,7 +17,6 @@ from coalesce_lint.launches.values import (
     Number,
     Reference,
     ShapeOf,
-    SizeOf,
     Sizes,
     Star,
     StridesOf,
@@ -67,7 +66,7 @@ def call_method(ev: Evaluator, t: Tensor, name: str, args: Args, kw: Keywords, t
         k = integer(dim)
         if k is None:
             return Unknown(f"{name} of a dimension that is no number")
-        return ev.stride_of(t, k) if name == "stride" else SizeOf(t, k)
+        return ev.stride_of(t, k) if name == "stride" else ev.size_of(t, k)
     if name in ("dim", "ndimension"):
         rank = ev.questions().rank(t)
         return Number(rank) if rank is not None else Unknown("number of dimensions")
@@ -88,6 +87,8 @@ def call_method(ev: Evaluator, t: Tensor, name: str, args: Args, kw: Keywords, t
         return handler(ev, t, args, kw, text, line)
     if name in SAME or (name.endswith("_") and not name.endswith("__")):
         return t
+    if name == "long":
+        return ev.tensor(text, "like", line, parent=t, view=("same",), dtype="int64")
     if name in KEEPING or name in LIKE:
         return keeping(ev, t, args, kw, text, line)
     if name in SHAPED:
@@ -121,6 +122,15 @@ def integer(value: Value | None) -> int | None:
     return None
 
 
+def dtype_of(args: Args, kw: Keywords) -> str:
+    """The element type that a call names: ``dtype=torch.int64``, ``.to(torch.long)``."""
+    for value in (kw.get("dtype"), *args):
+        if isinstance(value, Reference) and value.name.startswith("torch."):
+            name = value.name.removeprefix("torch.")
+            return {"long": "int64", "int": "int32"}.get(name, name)
+    return ""
+
+
 def _other_format(kw: Keywords) -> bool:
     """Whether ``memory_format`` asks for an order of its own, such as channels_last."""
     said = kw.get("memory_format")
@@ -140,7 +150,20 @@ def allocated(ev: Evaluator, args: Args, kw: Keywords, text: str, line: int) -> 
     rank = rank_of_shape(ev, (shape,) if shape is not None else args)
     if _other_format(kw):
         return ev.given(text, line, rank=rank)
-    return ev.tensor(text, "fresh", line, rank=rank, why=f"{text} in line {line}")
+    return ev.tensor(
+        text,
+        "fresh",
+        line,
+        rank=rank,
+        why=f"{text} in line {line}",
+        dtype=dtype_of((), kw),
+        sizes=_literal_sizes((shape,) if shape is not None else args),
+    )
+
+
+def _literal_sizes(args: Args) -> tuple[int | None, ...]:
+    items = args[0].items if len(args) == 1 and isinstance(args[0], Items) else args
+    return tuple(integer(i) for i in items)
 
 
 def rank_of_shape(ev: Evaluator, args: Args) -> int | None:
@@ -171,7 +194,7 @@ def keeping(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, line:
         return ev.tensor(text, "fresh", line, rank=ev.questions().rank(t), why=f"{text} in line {line}")
     if _other_format(kw):
         return ev.given(text, line, rank=ev.questions().rank(t))
-    return ev.tensor(text, "like", line, parent=t, view=("same",))
+    return ev.tensor(text, "like", line, parent=t, view=("same",), dtype=dtype_of(args, kw))
 
 
 def _view(

@@ -17,7 +17,8 @@ class Facts:
 
     ``contiguous`` is why its elements lie in row-major order without gaps, None where that is not known;
     ``unit`` maps dimension numbers, as they were written, to why their stride is 1; ``shaped`` holds the
-    ``number`` of tensors that have the same shape, ``strided`` of those whose strides were compared with its own.
+    ``number`` of tensors that have the same shape, ``strided`` of those whose strides were compared with
+    its own.
     """
 
     contiguous: str | None = None
@@ -75,6 +76,8 @@ class Tensor:
     arms: tuple[tuple[Tensor, Known], ...] = ()
     why: str = ""  #: for "fresh" and "copy": what makes it contiguous
     parameter: str = ""  #: for "given": the parameter of the host function that it is
+    sizes: tuple[int | None, ...] = ()  #: for "fresh": its dimensions, where they are literals
+    dtype: str = ""  #: its element type where the host code names it ("int64")
     guessed: bool = False  #: may be no tensor at all: nothing is known of the name but its use
 
 
@@ -184,8 +187,8 @@ class Unknown:
 
 
 Value: TypeAlias = (
-    "Tensor | Number | StrideOf | StridesOf | SizeOf | ShapeOf | Sizes | Choice | Star | Items | Each | Table "
-    "| Reference | Bound | Unknown"
+    "Tensor | Number | StrideOf | StridesOf | SizeOf | ShapeOf | Sizes | Choice | Star | Items | Each "
+    "| Table | Reference | Bound | Unknown"
 )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coalesce_lint.launches import conditions
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def bind_parameters(
     ev: Evaluator, fn: HostFunction, args: Sequence[Value] = (), kw: Mapping[str, Value] | None = None
 ) -> None:
-    """Binds the parameters of ``fn`` to arguments; to tensors of which nothing is known where there are none."""
+    """Binds the parameters of ``fn`` to arguments, or to tensors of which nothing is known."""
     node, names = fn.node.args, ev.state.names
     plain = [*node.posonlyargs, *node.args]
     starred = any(isinstance(a, Star) for a in args)
@@ -107,7 +108,7 @@ def _statement(ev: Evaluator, stmt: ast.stmt) -> None:
         case ast.Match():
             ev.expr(stmt.subject)
             before = ev.state
-            branches(ev, [lambda c=case: block(ev, c.body) for case in stmt.cases] + [lambda: None], before)
+            branches(ev, [*(partial(block, ev, case.body) for case in stmt.cases), lambda: None], before)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             _nested(ev, stmt)
         case ast.Delete(targets=targets):
@@ -127,7 +128,7 @@ def _checked(ev: Evaluator, node: ast.expr) -> None:
         conditions.learn(ev, node.args[0], True)
 
 
-def branches(ev: Evaluator, parts: Sequence, before: State) -> None:  # type: ignore[type-arg]
+def branches(ev: Evaluator, parts: Sequence[Callable[[], None]], before: State) -> None:
     """Reads each of ``parts`` from the state ``before`` and joins what they leave."""
     ends: list[State] = []
     for part in parts:

@@ -8,6 +8,7 @@ launches that do not go through these methods (Inductor's, ahead-of-time compile
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import json
 import os
@@ -68,10 +69,11 @@ class Watcher:
         watcher = self
 
         def run(kernel: Any, *args: Any, grid: Any = None, warmup: bool = False, **kwargs: Any) -> Any:
-            record = watcher.kernels.get(id(kernel))
-            if record is None or record["left"] > 0:
-                if not warmup and not watcher.trial:
-                    watcher.look(kernel, args, kwargs, grid)
+            if not warmup and not watcher.trial:
+                watcher.look(kernel, args, kwargs, grid)
+                if watcher.kernels[id(kernel)]["left"] <= 0:
+                    # Found before the class's: from now on this kernel's launches cost what they always cost.
+                    kernel.run = functools.partial(original, kernel)
             return original(kernel, *args, grid=grid, warmup=warmup, **kwargs)
 
         return run

@@ -91,6 +91,7 @@ def task_of(session: Session, workshop: Workshop, trial: Trial) -> dict[str, Any
         "variant": workshop.task(trial.launch),
         "written": subject.examined["written"],
         "bytes_moved": subject.examined["bytes_moved"],
+        "proxy": trial.proxy,
     }
 
 

@@ -64,9 +64,7 @@ def made_up_base(launch: dict[str, Any], number: int) -> int:
 class Memory:
     """All storages of a launch as flat tensors of bytes on ``device``."""
 
-    def __init__(
-        self, folder: Path, launch: dict[str, Any], device: str, like: Memory | None = None
-    ) -> None:
+    def __init__(self, folder: Path, launch: dict[str, Any], device: str, like: Memory | None = None) -> None:
         """Reads the captured storages, or shares those of ``like``, and permutes what is to be permuted."""
         self.launch = launch
         self.device = device

@@ -107,7 +107,9 @@ class RealRecorder(Recorder):
     def note(self, kind: str, pointers: Any, mask: np.ndarray | None) -> None:
         addresses = np.array(pointers.data, dtype=np.int64)
         size = element_bytes(pointers)
-        event = Event(kind, self.places(), addresses, None if mask is None else np.array(mask, dtype=bool), size)
+        event = Event(
+            kind, self.places(), addresses, None if mask is None else np.array(mask, dtype=bool), size
+        )
         active = event.active()
         if active.size:
             index = np.searchsorted(self.starts, active, side="right") - 1
@@ -208,6 +210,7 @@ class Prover(Tracer):
         sites = []
         for key, site in side.sites.items():
             found = self.describe(site)
+            found["operations_full"] = site.operations
             found["storages"] = sorted(touched.get(key, ()))
             found["step"], found["share"] = dominant(steps.get(key, Counter()))
             found["executed"] = seen[key] > 0

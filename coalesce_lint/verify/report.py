@@ -53,6 +53,12 @@ def lines(r: Result) -> list[str]:
 
 def verdict(r: Result) -> str:
     m = r["measured"]
+    if r.get("proxy"):
+        p = r["proxy"]
+        return (
+            f"proxy bound: at most {p['ratio']:.2f}x slower than with contiguous addresses "
+            f"({p['low']:.2f} to {p['high']:.2f}; wrong values, a bound and no measurement): {r['reason']}"
+        )
     if not m:
         reason = r["reason"]
         return (

@@ -52,7 +52,7 @@ class Request:
     options: dict[str, Any] = field(default_factory=dict)
     contents: dict[str, str] = field(default_factory=dict)
     line: int | None = None
-    seconds: float = 60.0
+    seconds: float = 120.0
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Triton minors whose counts were compared with hardware counters.
 TESTED = ("3.6", "3.9")
 
-SOURCE = '''
+SOURCE = """
 import torch
 import triton
 import triton.language as tl
@@ -40,7 +40,7 @@ x = torch.arange(128 * 16, dtype=torch.float32)
 y = torch.empty_like(x)
 rows[(16,)](x, y, BLOCK=128)
 columns[(16,)](x, y, 16, BLOCK=128)
-'''
+"""
 
 #: (kernel, kind, sectors over the grid): 16 programs of 128 floats.
 EXPECTED = {

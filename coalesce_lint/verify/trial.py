@@ -12,6 +12,7 @@ from coalesce_lint.verify.variant.build import Builder, Variant
 from coalesce_lint.verify.variant.follow import Follower
 from coalesce_lint.verify.variant.forms import Refusal
 from coalesce_lint.verify.variant.permutation import Permutation
+from coalesce_lint.verify.variant.proxy import ProxyBuilder
 
 #: Seconds that a proof may go on with further programs once the chosen ones are proved; a GPU then runs the whole grid.
 PROOF_SECONDS = 5.0
@@ -45,6 +46,7 @@ class Trial:
     proof: dict[str, Any] = field(default_factory=dict)
     reason: str | None = None
     measured: dict[str, Any] | None = None
+    proxy: bool = False
 
     @property
     def split(self) -> bool:
@@ -120,8 +122,14 @@ class Workshop:
         targets = [target(region, permutation, trial.places) for region, permutation in trial.parts]
         builder = Builder(follower, targets, name, folded)
         variant = builder.build()
+        self._write(trial, variant)
+        return builder.ambiguous
+
+    def _write(self, trial: Trial, variant: Variant) -> None:
+        name = variant.name
         trial.variant = variant
         folder = self.session.folder
+        subject = self.subject
         path = str(folder / f"{name}_{subject.launch['closure'].split('.')[0].replace('-', '_')}.py")
         (folder / path).write_text(variant.source)
         closure = variant.closure
@@ -133,7 +141,34 @@ class Workshop:
         file = f"{name}-{subject.launch['closure']}"
         (folder / file).write_text(json.dumps(closure))
         trial.launch = permuted_launch(subject.launch, variant, trial.parts, file)
-        return builder.ambiguous
+
+    def attempt_proxy(self, site: dict[str, Any], region: Region) -> Trial:
+        """The proxy of one access, checked to stay within the tensor; its values are wrong by design."""
+        trial = Trial([], None, proxy=True)
+        try:
+            operation = next((o for o in site["operations_full"] if o["layout"] is not None), None)
+            if operation is None or len(region.parameters) != 1:
+                raise Refusal("no proxy: the tile's layout is not known")
+            axis = next((k for basis in operation["layout"][1] for k, step in enumerate(basis) if step), 0)
+            self.serial += 1
+            name = f"{self.subject.launch['kernel']}_proxy{self.serial}"
+            follower = Follower(self.subject.closure, self.subject.launch["arguments"])
+            place = (site["places"][0][0], site["places"][0][1], site["places"][0][2])
+            builder = ProxyBuilder(follower, name, place, tuple(operation["shape"]), axis, region.length)
+            variant = builder.proxy()
+            self._write(trial, variant)
+            self._compile(trial)
+            more = {
+                "operations": trial.compiled["operations"],
+                "num_warps_compiled": trial.compiled["num_warps"],
+            }
+            answer = self.session.ask(PROVE, {**self.task(trial.launch), **more, "mode": "examine"})
+            if "error" in answer:
+                raise Refusal(f"no proxy: {answer['error']}")
+            trial.proof = answer
+        except Refusal as refusal:
+            trial.reason = str(refusal)
+        return trial
 
     def _compile(self, trial: Trial) -> None:
         answer = self.session.ask(COMPILE, self.task(trial.launch))

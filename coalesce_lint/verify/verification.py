@@ -32,6 +32,7 @@ class Chosen:
     stride: int | None = None
     trial: Trial | None = None
     padded: Trial | None = None
+    proxy: Trial | None = None
     reason: str | None = None
 
 
@@ -121,9 +122,11 @@ def one_launch(
             item.reason = str(refusal)
     together = attempt_together(workshop, chosen)
     trials = unique_trials(chosen, together)
+    if gpu is not None:
+        trials += proxies(workshop, chosen)
     if gpu is not None and trials:
         measuring.measure(session, workshop, trials, outcome.facts)
-    outcome.variants += [(subject, t) for t in trials]
+    outcome.variants += [(subject, t) for t in trials if not t.proxy]
     results = [result(subject, item, gpu) for item in chosen]
     if together is not None:
         results.append(together_result(subject, chosen, together, gpu))
@@ -234,6 +237,24 @@ def attempt_together(workshop: Workshop, chosen: list[Chosen]) -> Trial | None:
     return trial if trial.proved else None
 
 
+def proxies(workshop: Workshop, chosen: list[Chosen]) -> list[Trial]:
+    """Proxies of the loads that have lanes, and no variant."""
+    found = []
+    for item in chosen:
+        site = item.site
+        walked = site["step"] not in (None, 0, 1) and len(site["storages"]) == 1
+        if item.trial is not None or site["kind"] != "load" or not walked or not site["counts"]["requests"]:
+            continue
+        try:
+            region = region_of(workshop.subject.launch, site["storages"][0], site["element_bytes"])
+        except Refusal:
+            continue
+        item.proxy = workshop.attempt_proxy(site, region)
+        if item.proxy.reason is None:
+            found.append(item.proxy)
+    return found
+
+
 def unique_trials(chosen: list[Chosen], together: Trial | None) -> list[Trial]:
     found: list[Trial] = []
     for trial in [t for item in chosen for t in (item.trial, item.padded)] + [together]:
@@ -269,6 +290,7 @@ def empty(launch: dict[str, Any], place: Any, op: str, pointer: str) -> dict[str
         "pointer": pointer, "verdict": "", "reason": None, "stride": None, "extent": None, "predicted": None,
         "counters": None, "measured": None, "addresses_proved": False, "outputs_equal": None, "permute_us": None,
         "pays_after_launches": None, "grid": launch["grid"], "together": False, "padded": None, "split_copy": False,
+        "proxy": None,
     }  # fmt: skip
 
 
@@ -309,6 +331,11 @@ def result(subject: Subject, item: Chosen, gpu: dict[str, Any] | None) -> dict[s
     after = trial.site_after(site) if trial is not None else None
     found["predicted"] = {"before": counts([site]), "after": counts([after]) if after else None}
     if trial is None:
+        bound = (item.proxy.measured or {}).get("measured") if item.proxy is not None else None
+        if bound is not None:
+            found["verdict"], found["proxy"] = "proxy bound", bound
+        elif item.proxy is not None and item.proxy.reason is not None:
+            found["note"] = f"no proxy bound either: {item.proxy.reason}"
         return found
     found["extent"] = trial.parts[0][1].extent
     fill(found, subject, trial)

@@ -6,12 +6,14 @@ Tasks go in and answers come out as JSON files, for the user's file may print wh
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
-import signal
+import re
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -46,21 +48,18 @@ def main(make: Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]) -> None
 
 @contextlib.contextmanager
 def limited(seconds: float | None) -> Iterator[None]:
-    """Raises TimeoutError in what runs longer than ``seconds``: tasks behind it get their turn."""
-
-    def stop(*_: Any) -> None:
-        raise TimeoutError(f"timed out after {seconds:g} s")
-
-    if not seconds or not hasattr(signal, "setitimer"):
+    """Ends the process where something runs longer than ``seconds``, be it in the compiler's own code, which
+    no exception may interrupt. ``run`` then goes on with the next task."""
+    if not seconds:
         yield
         return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    # A stream of its own, for standard error may lead elsewhere meanwhile (``failures.compiling``).
+    with os.fdopen(os.dup(2), "w") as told:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=told)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
 
 def describe(error: BaseException) -> str:
@@ -88,9 +87,33 @@ def run(
     """Runs ``python -m module`` over the tasks and returns one answer a task, ``{"error": ...}`` for what
     failed.
 
-    ``timeout`` is in seconds for all tasks together; those not reached get an error. ``python`` is the
-    interpreter of the environment that has torch and triton (this one by default).
+    ``timeout`` is in seconds for all tasks together; those not reached get an error. A task that ends the
+    process, by a crash or by its own ``seconds``, costs its own answer only. ``python`` is the interpreter of
+    the environment that has torch and triton (this one by default).
     """
+    deadline = time.monotonic() + timeout
+    answers: list[dict[str, Any]] = []
+    while len(answers) < len(tasks):
+        left = deadline - time.monotonic()
+        found, reason = (
+            _run_once(module, tasks[len(answers) :], left, python, environment) if left > 0 else ([], "")
+        )
+        answers += found
+        if len(answers) < len(tasks):
+            answers.append({"error": reason or f"timed out after {timeout:g} s"})
+        if not reason:
+            answers += [{"error": "not reached"}] * (len(tasks) - len(answers))
+    return answers
+
+
+def _run_once(
+    module: str,
+    tasks: list[dict[str, Any]],
+    timeout: float,
+    python: str | None,
+    environment: dict[str, str] | None,
+) -> tuple[list[dict[str, Any]], str]:
+    """The answers of one subprocess, and why the task behind them has none ("" where all time is used up)."""
     root = str(Path(__file__).resolve().parents[2])
     with tempfile.TemporaryDirectory(prefix="coalesce-lint-") as folder:
         source, target = Path(folder, "tasks.json"), Path(folder, "answers.json")
@@ -98,7 +121,7 @@ def run(
         variables = {**os.environ, **(environment or {})}
         variables["PYTHONPATH"] = os.pathsep.join(p for p in (root, variables.get("PYTHONPATH")) if p)
         variables.setdefault("TRITON_CACHE_DIR", str(Path(folder, "cache")))
-        reason = "not reached"
+        reason = ""
         try:
             done = subprocess.run(
                 [python or sys.executable, "-m", module, str(source), str(target)],
@@ -107,11 +130,19 @@ def run(
                 timeout=timeout,
                 env=variables,
             )
-            if done.returncode:
-                reason = f"worker ended with {done.returncode}: {done.stderr.strip()[-500:]}"
+            reason = _ending(done)
         except subprocess.TimeoutExpired:
-            reason = f"timed out after {timeout:g} s"
+            pass
         except OSError as error:
             raise WorkerError(str(error)) from error
-        answers = json.loads(target.read_text()) if target.exists() else []
-        return answers + [{"error": reason}] * (len(tasks) - len(answers))
+        return (json.loads(target.read_text()) if target.exists() else []), reason
+
+
+def _ending(done: subprocess.CompletedProcess[str]) -> str:
+    """Why a worker ended, in one line."""
+    overtime = re.search(r"^Timeout \((?:(\d+) day.*, )?(\d+):(\d+):(\d+)", done.stderr, re.MULTILINE)
+    if overtime:
+        hours, minutes, seconds = (int(n) for n in overtime.groups()[1:])
+        return f"timed out after {3600 * hours + 60 * minutes + seconds} s"
+    last = (done.stderr.strip().splitlines() or [""])[-1]
+    return f"the worker ended with {done.returncode}: {last[:300]}"

@@ -1,0 +1,87 @@
+"""The measurements in docs/evidence: what they claim follows from what they hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support import ROOT
+
+from coalesce_lint.evidence import Evidence, EvidenceError
+
+FILES = sorted((ROOT / "docs" / "evidence").glob("*.json"))
+
+#: Ratios of an independent study of the same launches: the variant's gain may differ by a tenth.
+STUDY = {
+    ("column_sum", "load", "x_ptr"): 2.58,
+    ("channel_scale", "load", "x_ptr"): 9.6,
+    ("channel_scale", "store", "x_ptr"): 9.6,
+    ("softmax_dim0", "load", "in_ptr"): 1.23,
+    ("softmax_dim0", "store", "out_ptr"): 2.94,
+    ("softmax_dim0", "together", "in_ptr, out_ptr"): 9.9,
+    ("contiguous_copy", "load", "x_ptr"): 1.0,
+    ("contiguous_copy", "store", "out_ptr"): 1.0,
+    ("transposed_tile", "load", "x_ptr"): 1.0,
+    ("transposed_tile", "store", "out_ptr"): 1.0,
+}
+
+
+def results() -> list[dict]:
+    return [r for file in FILES for r in json.loads(file.read_text())["results"]]
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda r: f"{r['kernel']}-{r['op']}")
+def test_a_measurement(result: dict) -> None:
+    measured = result["measured"]
+    wanted = STUDY[result["kernel"], result["op"], result["pointer"]]
+    assert abs(measured["ratio"] / wanted - 1) <= 0.1
+    assert measured["aa_low"] <= 1 <= measured["aa_high"]
+    assert measured["slower"] == (wanted > 1.05)
+    if wanted == 1.0:
+        assert measured["low"] <= 1 <= measured["high"]
+    assert result["addresses_proved"] and result["outputs_equal"]
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda r: f"{r['kernel']}-{r['op']}")
+def test_the_counters_are_the_predicted_ones(result: dict) -> None:
+    whole = result["predicted"]["kernel"]
+    for side in ("before", "after"):
+        counted = result["counters"][side]
+        assert counted["load_sectors"] + counted["store_sectors"] == whole[side]["sectors"]
+        assert counted["load_requests"] + counted["store_requests"] == whole[side]["requests"]
+
+
+def test_every_measurement_of_the_study_is_there() -> None:
+    assert {(r["kernel"], r["op"], r["pointer"]) for r in results()} == set(STUDY)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_device_versions_and_command_are_told(file: Path) -> None:
+    document = json.loads(file.read_text())
+    assert document["device"] == "NVIDIA H200" and document["driver"]
+    assert document["versions"]["triton"] == "3.6.0" and document["versions"]["torch"]
+    assert document["command"].startswith("coalesce-lint verify ") and document["date"]
+
+
+def test_the_measured_lines_are_still_those() -> None:
+    lines = (ROOT / "benchmarks" / "verified_kernels.py").read_text().split("\n")
+    for result in results():
+        if not result["together"]:
+            assert lines[result["line"] - 1].strip() == result["source"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON"),
+        ("[]", "not written by 'coalesce-lint verify --json'"),
+        ('{"schema": 2, "results": []}', "not written by 'coalesce-lint verify --json'"),
+        ('{"schema": 1, "results": [{"measured": {"ratio": "x"}}]}', "not written by 'coalesce-lint verify --json'"),
+    ],
+)
+def test_a_file_that_is_no_evidence(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "evidence.json"
+    file.write_text(text)
+    with pytest.raises(EvidenceError, match=said):
+        Evidence.read([file])

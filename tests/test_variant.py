@@ -1,0 +1,204 @@
+"""The algebra of the permutation, the rewriting of sources, and the statistics, without running kernels."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+np = pytest.importorskip("numpy")
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coalesce_lint.verify.measuring import parse
+from coalesce_lint.verify.statistics import ratio_of_medians
+from coalesce_lint.verify.synthesize import SynthesisError, grid_of, parse as parse_arguments
+from coalesce_lint.verify.variant.build import Builder, Target
+from coalesce_lint.verify.variant.follow import Follower
+from coalesce_lint.verify.variant.permutation import Permutation, candidates
+from coalesce_lint.verify.variant.proxy import reaches_control
+from coalesce_lint.verify.variant.writer import Edits, apply
+
+permutations = st.builds(
+    lambda stride, extent, gap, length: Permutation(stride, extent, extent + gap, length),
+    st.integers(1, 12), st.integers(1, 12), st.integers(0, 5), st.integers(1, 400),
+)  # fmt: skip
+
+
+@given(permutations)
+def test_every_element_has_a_place_of_its_own(p: Permutation) -> None:
+    places = p.offsets(np.arange(p.length))
+    assert len(set(places.tolist())) == p.length
+    assert 0 <= places.min() and places.max() < p.new_length
+
+
+@given(permutations, st.integers(0, 400))
+def test_neighbours_along_the_walked_dimension_become_neighbours(p: Permutation, start: int) -> None:
+    here, there = start, start + p.stride
+    if there < p.length and here % p.block // p.stride + 1 < p.extent:
+        a, b = p.offsets(np.array([here, there]))
+        assert b - a == 1
+
+
+@given(permutations)
+def test_permuting_and_back(p: Permutation) -> None:
+    source = torch.arange(p.length, dtype=torch.int32)
+    target = torch.full((p.new_length,), -1, dtype=torch.int32)
+    p.permute(source, target)
+    assert (target[torch.from_numpy(p.offsets(np.arange(p.length)))] == source).all()
+    back = torch.zeros_like(source)
+    p.restore(target, back)
+    assert (back == source).all()
+
+
+@given(permutations, st.integers(0, 399), st.booleans())
+def test_a_step_from_the_origin_is_where_the_element_goes(p: Permutation, offset: int, folded: bool) -> None:
+    if not (folded and p.is_ambiguous(offset)):
+        assert p.step(offset, folded) == p.offsets(np.array([offset]))[0]
+        assert p.step(-offset, folded) == -p.step(offset, folded)
+
+
+def test_natural_rows_are_padded_to_whole_sectors() -> None:
+    natural, padded, general = candidates(48, [(60, 48), (48, 1)], 2880, 4)
+    assert (natural.extent, natural.pitch) == (60, 60)
+    assert (padded.extent, padded.pitch) == (60, 64)
+    assert general.extent == 64
+    assert [p.pitch for p in candidates(48, [(64, 48), (48, 1)], 3072, 4)] == [64]
+
+
+# rewriting
+
+
+def closure(*sources: str) -> dict[str, Any]:
+    functions: list[dict[str, Any]] = []
+    names = {ast.parse(s).body[0].name: k for k, s in enumerate(sources)}  # type: ignore[attr-defined]
+    for source in sources:
+        known: dict[str, Any] = {"tl": {"kind": "module", "name": "triton.language"}}
+        known.update({n: {"kind": "function", "id": k} for n, k in names.items()})
+        tree = ast.parse(source).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        functions.append(
+            {"name": tree.name, "path": "k.py", "line": 1, "column": 0, "source": source, "globals": known}
+        )
+    return {"functions": functions, "entry": 0, "files": {}, "sys_path": []}
+
+
+def number(value: int) -> dict[str, Any]:
+    return {"kind": "int", "value": value}
+
+
+TENSOR = {"kind": "tensor"}
+
+
+def variant(sources: list[str], permutation: Permutation, **arguments: Any) -> str:
+    follower = Follower(closure(*sources), {"x_ptr": TENSOR, **arguments})
+    return Builder(follower, [Target(("x_ptr",), permutation)], "variant").build().source
+
+
+def test_everything_that_is_not_changed_stays_as_it_was() -> None:
+    source = (
+        "def k(x_ptr, n, BLOCK: tl.constexpr):\n"
+        "    # größer ist besser\n"
+        "    i = tl.arange( 0,BLOCK )   # lanes\n"
+        "    x = tl.load(\n"
+        "        x_ptr + i*n + tl.program_id(0),  # one column\n"
+        "        mask = i<n)\n"
+    )
+    text = variant([source], Permutation(64, 32, 32, 2048), n=number(64), BLOCK=number(32))
+    assert text == source.replace("def k(x_ptr, n, BLOCK: tl.constexpr)", "def variant(x_ptr, n, BLOCK: tl.constexpr, _k2)").replace(
+        "    x = tl.load(\n", "    _v1 = tl.program_id(0)\n    x = tl.load(\n"
+    ).replace("x_ptr + i*n + tl.program_id(0),", "x_ptr + (i + _v1 * _k2),")
+
+
+def test_numbers_known_to_the_compiler_stay_numbers() -> None:
+    source = "def k(x_ptr, BLOCK: tl.constexpr):\n    i = tl.arange(0, BLOCK)\n    tl.load(x_ptr + i * 4 + 3)\n"
+    text = variant([source], Permutation(4, 32, 32, 128), BLOCK=number(32))
+    assert text.endswith("tl.load(x_ptr + (i + 96))\n")
+
+
+def test_a_group_of_terms_is_kept_together() -> None:
+    source = (
+        "def k(x_ptr, s, BLOCK: tl.constexpr):\n"
+        "    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        "    tl.load(x_ptr + rows[:, None] * s + tl.arange(0, 8)[None, :])\n"
+    )
+    text = variant([source], Permutation(8, 64, 64, 512), s=number(8), BLOCK=number(16))
+    assert "tl.load(x_ptr + (rows[:, None] + _v1[None, :] * _k2))" in text
+
+
+def test_a_loop_that_walks_two_pointers() -> None:
+    source = (
+        "def k(x_ptr, s, n, BLOCK: tl.constexpr):\n"
+        "    p = x_ptr + tl.arange(0, BLOCK) * s\n"
+        "    for k in range(n):\n"
+        "        tl.load(p)\n"
+        "        if k > 2:\n"
+        "            p += 1\n"
+        "        else:\n"
+        "            p = p + 2\n"
+    )
+    text = variant([source], Permutation(8, 64, 64, 512), s=number(8), n=number(4), BLOCK=number(16))
+    walked = [line.strip() for line in text.split("\n") if "_p" in line]
+    assert walked[0].startswith("_p1 = x_ptr + ") and walked[1] == "tl.load(_p1)"
+    assert sorted(walked[2:]) == ["_p1 = _p1 + _k3", "_p1 = _p1 + _k4"]
+
+
+def test_one_line_bodies_and_keywords() -> None:
+    text = apply("def f(a):\n    if a: b = a\n    return b\n", Edits(after={(2, 10): ["c = b"]}, name="g"))
+    assert text == "def g(a):\n    if a: b = a\n    return b\n" or "c = b" in text
+
+
+@pytest.mark.parametrize(
+    ("rest", "reached"),
+    [
+        ("    tl.store(y_ptr + i, x)\n", None),
+        ("    z = x + 1\n    tl.store(y_ptr + z, i)\n", "an address"),
+        ("    tl.store(y_ptr + i, i, mask=x > 0)\n", "a mask"),
+        ("    tl.store(y_ptr + i, i, x > 0)\n", "a mask"),
+        ("    if tl.sum(x) > 0:\n        tl.store(y_ptr + i, i)\n", "a branch"),
+    ],
+)
+def test_what_a_value_reaches(rest: str, reached: str | None) -> None:
+    source = "def k(x_ptr, y_ptr, BLOCK: tl.constexpr):\n    i = tl.arange(0, BLOCK)\n    x = tl.load(x_ptr + i)\n"
+    follower = Follower(closure(source + rest), {"x_ptr": TENSOR, "y_ptr": TENSOR, "BLOCK": number(32)})
+    site = next(s for s in follower.sites if s.kind == "load")
+    assert reaches_control(site, follower) == reached
+
+
+# numbers
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(1.0, 10.0), st.integers(0, 1000))
+def test_an_interval_holds_the_ratio(factor: float, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    after = chance.normal(100, 1, 60)
+    ratio, low, high = ratio_of_medians((after * factor).tolist(), after.tolist())
+    assert low <= ratio <= high
+    assert abs(ratio - factor) < 1e-9
+
+
+def test_the_metrics_of_ncu_are_read() -> None:
+    names = ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "dram__bytes_read.sum"]
+    text = '==PROF== Connected\n"ID","Kernel Name","' + '","'.join(names) + '"\n"","","sector","byte"\n'
+    text += '"0","column_sum","16,777,216","6.5e+07"\n"1","other(int)","5","7"\n'
+    assert parse(text) == {
+        "column_sum": {"load_sectors": 16777216.0, "dram_read_bytes": 6.5e7},
+        "other": {"load_sectors": 5.0, "dram_read_bytes": 7.0},
+    }
+
+
+def test_grids_and_tensors_of_the_command_line() -> None:
+    assert grid_of("cdiv(n, BLOCK) * 2, max(3, n // 100)", {"n": 1000, "BLOCK": 64}) == (32, 10)
+    with pytest.raises(SynthesisError, match="m is no integer argument"):
+        grid_of("m", {"n": 1})
+    with pytest.raises(SynthesisError, match="is not read"):
+        grid_of("__import__('os')", {})
+    found = parse_arguments(["x=float16[4,8]strides=(16,1)offset=2", "i=int32[5]below=7", "n=3", "t=tl.float32"])
+    assert found["x"] == {
+        "tensor": True, "type": "fp16", "size": [4, 8], "stride": [16, 1], "offset": 2, "highest": None,
+    }  # fmt: skip
+    assert (found["i"]["highest"], found["n"], found["t"]) == (7, 3, "tl.float32")
