@@ -90,7 +90,7 @@ def _xor(n: Normalizer, node: Node) -> Poly:
 
 
 def _bitwise(n: Normalizer, node: Node) -> Poly:
-    if any(a.data for x in node.args for a in x.cache.atoms()):
+    if any(a.wild for x in node.args for a in x.cache.atoms()):
         return n.arbitrary(node, node.op)
     return n.arbitrary(node, why=Reason.BIT_OPERATION.why)
 

@@ -42,6 +42,8 @@ class Division(Atoms):
             return of_atom(self._compound("div", mode, (x, c)))
         if mode == "trunc" and ranges.nonneg(self, x):
             mode = "floor"
+        if mode == "trunc" and self._below(x, c) and self._below(-x, c):
+            return ZERO
         if mode == "floor":
             q, r = divide(x, c)
             # floor((q*c + r) / c) = q + floor(r / c); r is kept free of multiples of c
@@ -51,6 +53,11 @@ class Division(Atoms):
             if r_low and r_high is not None and ranges.nonneg(self, c - ONE - r_high):
                 return ZERO
         return self._div_atom(x, c, mode)
+
+    def _below(self, x: Poly, c: Poly) -> bool:
+        """True where x < c is sure."""
+        top = ranges.upper(self, x)
+        return top is not None and ranges.nonneg(self, c - ONE - top)
 
     def _div_atom(self, x: Poly, c: Poly, mode: str) -> Poly:
         x, c = self._merge_nested(x, c, mode)

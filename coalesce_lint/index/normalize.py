@@ -102,7 +102,8 @@ class Normalizer:
         reason = next((a.reason for a in inputs if a.reason), None)
         if why is not None:
             kind, name, reason = "opaque", name or why, reason or why
-        data = node.op == "load" or any(a.data for a in inputs)
+        # what is not understood depends on loaded values lane by lane only where its inputs do
+        data = node.op == "load" or any(a.wild if why is not None and lanes else a.data for a in inputs)
         origin: tuple[Any, ...] = ()
         if data and node.op in _LANE_BY_LANE:
             origin = tuple(self.aligned(a, node) for a in node.args)

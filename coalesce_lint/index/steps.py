@@ -288,9 +288,15 @@ def smaller(n: Normalizer, a: Poly, b: Poly) -> bool:
 
 
 def merged(jumps: Iterable[Jump]) -> tuple[Jump, ...]:
-    """The jumps without those that surely fall on another one of the same period."""
+    """The jumps without those that surely fall on another one of the same period.
+
+    Where several causes meet, a wrap is no wrap any more: the rows that it separates are apart.
+    """
     out: list[Jump] = []
     for j in jumps:
-        if not any(j.period == k.period and j.falls_on(k) for k in out):
+        same = next((k for k, o in enumerate(out) if j.period == o.period and j.falls_on(o)), None)
+        if same is None:
             out.append(j)
+        else:
+            out[same] = replace(out[same], wrap=None)
     return tuple(out)

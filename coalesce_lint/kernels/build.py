@@ -188,8 +188,8 @@ def wider(a: Node, b: Node) -> str | None:
         if x.static and x.type is None:
             return y.type
     if {a.type, b.type} & _SMALL.keys():
-        # a value of unknown type is a 32-bit integer at least
-        return max(a.type, b.type, key=lambda t: _SMALL.get(t or "i32", 64))
+        # a value of unknown type may be a pointer or a wide integer
+        return max(a.type, b.type, key=lambda t: _SMALL.get(t, 64)) if a.type and b.type else None
     return a.type or b.type
 
 

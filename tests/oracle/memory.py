@@ -30,11 +30,16 @@ def split_address(address: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stored_value(address: np.ndarray, seed: int, table: int) -> np.ndarray:
-    """What memory holds at a byte address: any number in [0, table), always the same for one seed."""
+    """What memory holds at a byte address: always the same for one seed.
+
+    Any number in [0, table), or in [table, -table) where ``table`` is negative.
+    """
     start = np.uint64(seed * 0x632BE59BD9B4E019 % 2**64)
     mixed = address.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + start
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = mixed ^ (mixed >> np.uint64(32))
+    if table < 0:
+        return (mixed % np.uint64(-2 * table)).astype(np.int64) + table
     return (mixed % np.uint64(table)).astype(np.int64)
 
 

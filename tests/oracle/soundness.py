@@ -33,7 +33,8 @@ def _run(function: JitFunction, arguments: dict[str, Any], how: list[Launch], se
     for one in how:
         records += launch(function, arguments, one)
         if seed is not None:
-            other += launch(function, arguments, Launch(one.programs, one.grid, seed, one.table))
+            # negative numbers too: where they are possible a remainder depends on them
+            other += launch(function, arguments, Launch(one.programs, one.grid, seed, -one.table))
     return Run(arguments, records, other)
 
 

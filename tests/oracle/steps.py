@@ -150,9 +150,13 @@ def _jumps_admitted(jumps: np.ndarray, lanes: int, notes: Notes) -> bool:
         return False
     if len(periods) == 1 and not single and not notes.repeats:
         return bool((np.diff(jumps) >= periods[0]).all())
-    # The shortest period cuts the line into parts, and every other cause may start anew in each part.
-    parts = (lanes - 1) // periods[0] + 2
-    return jumps.size <= parts * (1 + single + sum((periods[0] - 1) // p + 1 for p in periods[1:]))
+    # One period cuts the line into parts, and every other cause may start anew in each part.
+    bounds = []
+    for k, period in enumerate(periods):
+        others = periods[:k] + periods[k + 1 :]
+        parts = (lanes - 1) // period + 2
+        bounds.append(parts * (1 + single + sum((period - 1) // p + 1 for p in others)))
+    return jumps.size <= max(bounds)
 
 
 def mostly(offset: np.ndarray, axis: int, stride: int, share: float = 0.5, least: int = 1) -> bool:
