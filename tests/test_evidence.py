@@ -77,7 +77,10 @@ def test_the_measured_lines_are_still_those() -> None:
         ("{", "no JSON"),
         ("[]", "not written by 'coalesce-lint verify --json'"),
         ('{"schema": 2, "results": []}', "not written by 'coalesce-lint verify --json'"),
-        ('{"schema": 1, "results": [{"measured": {"ratio": "x"}}]}', "not written by 'coalesce-lint verify --json'"),
+        (
+            '{"schema": 1, "results": [{"measured": {"ratio": "x"}}]}',
+            "not written by 'coalesce-lint verify --json'",
+        ),
     ],
 )
 def test_a_file_that_is_no_evidence(tmp_path: Path, text: str, said: str) -> None:
