@@ -29,6 +29,8 @@ _SHIFT = SECTOR_BYTES.bit_length() - 1
 SKETCH_PROGRAMS: tuple[Program, ...] = ((1, 0, 0), (2, 1, 1))
 #: Iterations of loops, taken in turn by the programs looked at.
 ITERATIONS = (0, 1, 2, 3)
+#: Parts of a loop that are looked at where a mask differs between them.
+SPREAD = 8
 
 
 class Counter:
@@ -60,6 +62,10 @@ class Counter:
         #: The loops around the access on which it depends, and those that are over when it is reached.
         self.loops = {id(loop): loop for loop in (*self.access.site.loops, *found) if id(loop) in around}
         self.finished = {id(loop): loop for loop in found if id(loop) not in around}
+        #: Whether the mask differs from one iteration to another.
+        self.mask_moves = self.access.site.mask is not None and any(
+            id(loop) in around for n in walk([self.access.site.mask]) for loop in loops_of(n)
+        )
         self.data_axes: frozenset[int] | None = None
         # Equal loads are one, and of equal stores the last remains; predicated ones stay as they are.
         self.merges = op.kind != "atomic" and op.mask is None
@@ -75,10 +81,10 @@ class Counter:
         try:
             total = self._total()
         except Unresolved:
-            if not self.finished:
+            if not self.finished and not self.mask_moves:
                 raise
-            # What a loop left behind is too far to follow: taken as it was before the loop.
-            self.finished = {}
+            # Too far into a loop to be followed: only its first iterations are looked at.
+            self.finished, self.mask_moves = {}, False
             total = self._total()
         cost = self._result(total) if total.programs else None
         for evaluator in self.analysis.evaluators.values():
@@ -107,8 +113,9 @@ class Counter:
     def _turns(self, program: Program, number: int, programs: int) -> list[tuple[dict[int, int], float]]:
         """Iterations of the loops around the access to look at, each with the number of those it stands for.
 
-        The first few, by turns if there are many programs, for alignments that move; and the last one, in
-        which a mask is most likely to cut something off. A loop that is over has made all its iterations.
+        Where a mask changes with them, some evenly spread and the last one, in which it is most likely to cut
+        something off; else the first few, by turns if there are many programs, for alignments that move. A
+        loop that is over has made all its iterations.
         """
         over = {key: self._trips(loop, program) or 0 for key, loop in self.finished.items()}
         if not self.loops:
@@ -118,18 +125,29 @@ class Counter:
         trips = {key: self._trips(loop, program) for key, loop in self.loops.items()}
         executions = float(prod(1 if t is None else t for t in trips.values()))
         longest = max(t or 0 for t in trips.values())
-        last = 1 / longest if longest > 1 and self.op.mask is not None else 0.0
-        wanted = ITERATIONS if programs <= PROGRAMS // 2 else ITERATIONS[number % len(ITERATIONS) :][:1]
-        end = {key: (t or 1) - 1 for key, t in trips.items()}
-        turns = [
-            (
-                {key: min(w, max((trips[key] or w + 1) - (2 if last else 1), 0)) for key in trips},
-                (1 - last) / len(wanted),
-            )
-            for w in wanted
-        ]
-        turns += [(end, last)] if last else []
+        if self.mask_moves and longest > 1 and all(trips.values()):
+            turns = self._spread({key: t or 1 for key, t in trips.items()}, longest)
+        else:
+            wanted = ITERATIONS if programs <= PROGRAMS // 2 else ITERATIONS[number % len(ITERATIONS) :][:1]
+            turns = [
+                ({key: w if t is None else min(w, t - 1) for key, t in trips.items()}, 1 / len(wanted))
+                for w in wanted
+            ]
         return [({**over, **turn}, share * executions) for turn, share in turns if executions]
+
+    @staticmethod
+    def _spread(trips: dict[int, int], longest: int) -> list[tuple[dict[int, int], float]]:
+        """All iterations of short loops; of longer ones the middles of equal parts, and the last one."""
+        count = min(longest, SPREAD)
+        if count == longest:
+            places = [((k + 0.5) / count, 1 / count) for k in range(count)]
+        else:
+            places = [((k + 0.5) / count, (1 - 1 / longest) / count) for k in range(count)] + [
+                (1.0, 1 / longest)
+            ]
+        return [
+            ({key: min(int(place * t), t - 1) for key, t in trips.items()}, share) for place, share in places
+        ]
 
     def _trips(self, loop: Loop, program: Program) -> int | None:
         """How often a loop is run through, where its bounds are numbers in the first run of loops around
