@@ -114,6 +114,12 @@ class Site:
     options: dict[str, Any] = field(default_factory=dict)
     related: list[tuple[Place, str]] = field(default_factory=list)
 
+    @property
+    def predicate(self) -> Node | None:
+        """The mask, be it written or that of a block pointer's ``boundary_check``."""
+        bounds: Node | None = self.options.get("bounds")
+        return self.mask if self.mask is not None else bounds
+
 
 @dataclass(frozen=True)
 class Summand:

@@ -63,8 +63,8 @@ class Counter:
         self.loops = {id(loop): loop for loop in (*self.access.site.loops, *found) if id(loop) in around}
         self.finished = {id(loop): loop for loop in found if id(loop) not in around}
         #: Whether the mask differs from one iteration to another.
-        self.mask_moves = self.access.site.mask is not None and any(
-            id(loop) in around for n in walk([self.access.site.mask]) for loop in loops_of(n)
+        self.mask_moves = self.access.site.predicate is not None and any(
+            id(loop) in around for n in walk([self.access.site.predicate]) for loop in loops_of(n)
         )
         self.data_axes: frozenset[int] | None = None
         # Equal loads are one, and of equal stores the last remains; predicated ones stay as they are.
@@ -145,20 +145,22 @@ class Counter:
             places = [((k + 0.5) / count, (1 - 1 / longest) / count) for k in range(count)] + [
                 (1.0, 1 / longest)
             ]
+        # Loops within each other are looked at in different orders, so that their places mix.
         return [
-            ({key: min(int(place * t), t - 1) for key, t in trips.items()}, share) for place, share in places
+            (
+                {
+                    key: min(int((place * 3**level % 1.0 if place < 1 else 1.0) * t), t - 1)
+                    for level, (key, t) in enumerate(trips.items())
+                },
+                share,
+            )
+            for place, share in places
         ]
 
     def _trips(self, loop: Loop, program: Program) -> int | None:
         """How often a loop is run through, where its bounds are numbers in the first run of loops around
         it."""
-        if loop.bounds is None:
-            return None
-        try:
-            start, stop, step = (self._evaluator(program, {}).number(a) for a in loop.bounds)
-        except Unresolved:
-            return None
-        return len(range(start, stop, step)) if step else None
+        return self._evaluator(program, {}).trips(loop)
 
     def _reached(self, evaluator: Evaluator) -> bool:
         """False where a branch is known not to lead to the access in this program."""
@@ -210,7 +212,7 @@ class Counter:
         found = addresses(evaluator, self.access.site.address, len(self.op.shape))
         if found.data_axes is not None:
             self.data_axes = found.data_axes | (self.data_axes or frozenset())
-        return found, mask_values(evaluator, self.access.site.mask)
+        return found, mask_values(evaluator, self.access.site.predicate)
 
     def _merge(self, found: Addresses) -> None:
         """Leaves out instructions that load or store what another one of the thread does."""
