@@ -29,8 +29,8 @@ _SHIFT = SECTOR_BYTES.bit_length() - 1
 SKETCH_PROGRAMS: tuple[Program, ...] = ((1, 0, 0), (2, 1, 1))
 #: Iterations of loops, taken in turn by the programs looked at.
 ITERATIONS = (0, 1, 2, 3)
-#: Parts of a loop that are looked at where a mask differs between them.
-SPREAD = 8
+#: Executions within loops that are looked at where a mask differs between them.
+SPREAD = 12
 
 
 class Counter:
@@ -124,9 +124,8 @@ class Counter:
             return [({**over, **dict.fromkeys(self.loops, 1)}, 1.0)]
         trips = {key: self._trips(loop, program) for key, loop in self.loops.items()}
         executions = float(prod(1 if t is None else t for t in trips.values()))
-        longest = max(t or 0 for t in trips.values())
-        if self.mask_moves and longest > 1 and all(trips.values()):
-            turns = self._spread({key: t or 1 for key, t in trips.items()}, longest)
+        if self.mask_moves and all(trips.values()):
+            turns = self._spread({key: t or 1 for key, t in trips.items()})
         else:
             wanted = ITERATIONS if programs <= PROGRAMS // 2 else ITERATIONS[number % len(ITERATIONS) :][:1]
             turns = [
@@ -136,26 +135,22 @@ class Counter:
         return [({**over, **turn}, share * executions) for turn, share in turns if executions]
 
     @staticmethod
-    def _spread(trips: dict[int, int], longest: int) -> list[tuple[dict[int, int], float]]:
-        """All iterations of short loops; of longer ones the middles of equal parts, and the last one."""
-        count = min(longest, SPREAD)
-        if count == longest:
-            places = [((k + 0.5) / count, 1 / count) for k in range(count)]
+    def _spread(trips: dict[int, int]) -> list[tuple[dict[int, int], float]]:
+        """All executions within nested loops if they are few; else the middles of equal parts, and the
+        last."""
+        total = prod(trips.values())
+        if total <= SPREAD:
+            chosen = [(k, 1 / total) for k in range(total)]
         else:
-            places = [((k + 0.5) / count, (1 - 1 / longest) / count) for k in range(count)] + [
-                (1.0, 1 / longest)
-            ]
-        # Loops within each other are looked at in different orders, so that their places mix.
-        return [
-            (
-                {
-                    key: min(int((place * 3**level % 1.0 if place < 1 else 1.0) * t), t - 1)
-                    for level, (key, t) in enumerate(trips.items())
-                },
-                share,
-            )
-            for place, share in places
-        ]
+            chosen = [(int((k + 0.5) * total / SPREAD), (1 - 1 / total) / SPREAD) for k in range(SPREAD)]
+            chosen.append((total - 1, 1 / total))
+        turns = []
+        for number, share in chosen:
+            place = {}
+            for key, count in reversed(trips.items()):
+                number, place[key] = divmod(number, count)
+            turns.append((place, share))
+        return turns
 
     def _trips(self, loop: Loop, program: Program) -> int | None:
         """How often a loop is run through, where its bounds are numbers in the first run of loops around
