@@ -35,7 +35,7 @@ from coalesce_lint.verify.request import Request
 from coalesce_lint.verify.sidebyside import Compiled, Figures, pair
 
 GRID = (8, 4, 2)
-TRIES = 6
+TRIES = 4
 BATCH = 40
 
 Found = tuple[Real, dict[str, Any], Prediction, Path]
@@ -95,9 +95,11 @@ def found_predictions(corpus: Path, options: argparse.Namespace, folder: Path) -
         found: list[Found] = pickle.loads(options.answers.read_bytes())
         return found
     kernels = draw(corpus, options.count, options.seed)
-    found = list(predictions(kernels, folder, options.seed, options.arch))
-    if options.answers is not None:
-        options.answers.write_bytes(pickle.dumps(found))
+    found = []
+    for one in predictions(kernels, folder, options.seed, options.arch):
+        found.append(one)
+        if options.answers is not None:
+            options.answers.write_bytes(pickle.dumps(found))
     return found
 
 
@@ -166,9 +168,10 @@ def share(part: int, whole: int) -> str:
 
 def show(row: Row) -> None:
     compiled = row.compiled
-    print(f"--- {row.kernel.origin} {row.kernel.name}: {row.access.op} {row.access.source[:150]}")
+    line = row.kernel.text.splitlines()[row.access.place.line - 1].strip()
+    print(f"--- {row.kernel.origin} {row.kernel.name}: {row.access.op} {line[:150]}")
     words = "; addresses depend on data" if compiled.data_dependent else ""
-    print(f"    {compiled.status} {compiled.differs} {row.access.pattern}{words}")
+    print(f"    {compiled.status} {compiled.differs}{words}")
     print(f"    model    {vars(compiled.model)}")
     print(f"    compiled {vars(compiled.compiler)}")
 

@@ -1,6 +1,6 @@
 """Launches whose slowdown ``coalesce-lint verify`` measures; the results lie under docs/evidence.
 
-    coalesce-lint verify --counters --json docs/evidence/column_sum.json benchmarks/verified_kernels.py column_sum
+    coalesce-lint verify --counters --json column_sum.json benchmarks/verified_kernels.py column_sum
 
 The sizes are those of a large GPU; ``--small`` makes them small enough for the interpreter on a CPU.
 """
@@ -33,7 +33,7 @@ def launch_column_sum():
 
 @triton.jit
 def channel_scale(x_ptr, scale_ptr, channels, pixels, BLOCK: tl.constexpr):
-    """Scales the channels of an NCHW tensor in place, one pixel a program, the pixels of an image in a row."""
+    """Scales the channels of an NCHW tensor in place, one pixel a program, image after image."""
     program = tl.program_id(0)
     pixel = program % pixels
     image = program // pixels

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coalesce_lint.index.nodes import Node
+    from coalesce_lint.index.nodes import Loop, Node
 
 #: Verdicts from worst to best. Where control flow gives several offsets, the worst one counts.
 PATTERNS = ("strided", "unknown", "gather", "parametric", "contiguous", "uniform")
@@ -110,8 +110,15 @@ class Site:
     value: Node | None
     guards: tuple[tuple[Node, bool], ...]
     loop_depth: int
+    loops: tuple[Loop, ...] = ()  #: the loops around the access, outermost first
     options: dict[str, Any] = field(default_factory=dict)
     related: list[tuple[Place, str]] = field(default_factory=list)
+
+    @property
+    def predicate(self) -> Node | None:
+        """The mask, be it written or that of a block pointer's ``boundary_check``."""
+        bounds: Node | None = self.options.get("bounds")
+        return self.mask if self.mask is not None else bounds
 
 
 @dataclass(frozen=True)

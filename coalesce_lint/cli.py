@@ -52,7 +52,8 @@ class DefaultVerb(click.Group):
 def cli() -> None:
     """Says which memory accesses of Triton kernels are strided, by what, and what to do about it.
 
-    The code under PATH is read, never imported or run; no GPU, torch or triton is needed. 'coalesce-lint
+    The code under PATH is read, never imported or run; no GPU, torch or triton is needed. Only 'verify' (and
+    'explain --compiled') run code, and need torch and triton. 'coalesce-lint
     PATH...' is 'coalesce-lint check PATH...'; 'coalesce-lint VERB --help' has the options of a verb.
 
     \b
@@ -60,6 +61,7 @@ def cli() -> None:
       coalesce-lint src/                         lint a folder
       coalesce-lint explain src/k.py::my_kernel  every access of a kernel, with its lanes drawn
       coalesce-lint rule CL101                   what a rule means and how to fix it
+      coalesce-lint verify bench.py              run it, and measure what its findings cost
 
     \b
     Exit code of check:

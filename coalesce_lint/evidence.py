@@ -1,4 +1,5 @@
-"""Joins findings with what ``verify --json`` measured: the slowdown goes into the message, small ones can be hidden."""
+"""Joins findings with what ``verify --json`` measured: the slowdown goes into the message, small ones can be
+hidden."""
 
 from __future__ import annotations
 

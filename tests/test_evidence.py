@@ -77,7 +77,10 @@ def test_the_measured_lines_are_still_those() -> None:
         ("{", "no JSON"),
         ("[]", "not written by 'coalesce-lint verify --json'"),
         ('{"schema": 2, "results": []}', "not written by 'coalesce-lint verify --json'"),
-        ('{"schema": 1, "results": [{"measured": {"ratio": "x"}}]}', "not written by 'coalesce-lint verify --json'"),
+        (
+            '{"schema": 1, "results": [{"measured": {"ratio": "x"}}]}',
+            "not written by 'coalesce-lint verify --json'",
+        ),
     ],
 )
 def test_a_file_that_is_no_evidence(tmp_path: Path, text: str, said: str) -> None:
@@ -85,3 +88,10 @@ def test_a_file_that_is_no_evidence(tmp_path: Path, text: str, said: str) -> Non
     file.write_text(text)
     with pytest.raises(EvidenceError, match=said):
         Evidence.read([file])
+
+
+def test_the_readme_shows_a_measurement_as_it_is_told() -> None:
+    from coalesce_lint.verify.report import render
+
+    document = json.loads((ROOT / "docs" / "evidence" / "column_sum.json").read_text())
+    assert f"```text\n{render(document['results'])}```" in (ROOT / "README.md").read_text()

@@ -1,4 +1,5 @@
-"""``verify`` on the CPU: launches captured, addresses followed, variants rewritten and proved, traffic predicted."""
+"""``verify`` on the CPU: launches captured, addresses followed, variants rewritten and proved, traffic
+predicted."""
 
 from __future__ import annotations
 
@@ -87,7 +88,8 @@ def test_an_access_is_rewritten_and_proved(
     assert result["addresses_proved"] and result["outputs_equal"]
     before, after = result["predicted"]["before"], result["predicted"]["after"]
     assert after["requests"] <= before["requests"]
-    # One sector for each lane becomes one for eight lanes of four bytes; masks and gaps cost a little of that.
+    # One sector for each lane becomes one for eight lanes of four bytes; masks and gaps cost a little of
+    # that.
     assert before["sectors"] / after["sectors"] >= 6
 
 
@@ -183,7 +185,8 @@ def test_files_are_written(tmp_path: Path) -> None:
     assert "# in_ptr is stored permuted: the dimension of stride 24 (extent 56) moved innermost." in text
     changed = [line for line in text.split("\n") if line not in original.split("\n")]
     assert [line for line in changed if not line.startswith("#")] == [
-        "def softmax_rows(out_ptr, in_ptr, in_row, in_col, out_row, out_col, n_rows, BLOCK: tl.constexpr, _k1):",
+        "def softmax_rows(out_ptr, in_ptr, in_row, in_col, out_row, out_col, n_rows, "
+        "BLOCK: tl.constexpr, _k1):",
         '    x = tl.load(in_ptr + (rows + column * _k1), mask=rows < n_rows, other=-float("inf"))',
         "    tl.store(out_ptr + (rows + column * _k1), e / tl.sum(e, axis=0), mask=rows < n_rows)",
     ]
@@ -222,7 +225,9 @@ def test_a_module(tmp_path: Path) -> None:
 
 
 def test_one_line(tmp_path: Path) -> None:
-    line = next(k for k, t in enumerate(WALKS.read_text().split("\n"), 1) if "tl.store(out_ptr + row * n + i" in t)
+    line = next(
+        k for k, t in enumerate(WALKS.read_text().split("\n"), 1) if "tl.store(out_ptr + row * n + i" in t
+    )
     done = command("--line", str(line), str(WALKS), "plus_transposed")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("verdict") == 1

@@ -1,4 +1,5 @@
-"""What can go wrong while ``verify`` runs other people's programs: one clear line each, and the rest goes on."""
+"""What can go wrong while ``verify`` runs other people's programs: one clear line each, and the rest goes
+on."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ PROGRAMS = {
         HEAD, 2, "the program launched no Triton kernel that can be seen", "",
     ),
     "it ends with a code": (
-        HEAD + GOOD + "raise SystemExit(3)\n", 2, "the program failed: it ended with exit code 3", "good: load",
+        HEAD + GOOD + "raise SystemExit(3)\n",
+        2, "the program failed: it ended with exit code 3", "good: load",
     ),
     "it hangs": (
         HEAD + GOOD + "import time\ntime.sleep(900)\n",
@@ -69,7 +71,8 @@ def endless(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 out.fill_(1)
 endless[(1,)](x, out, 32, BLOCK=64)
 """,
-        2, "it ran longer than 12 s", "refused: the kernel does not end within 12 s in the interpreter (--timeout)",
+        2, "it ran longer than 12 s",
+        "refused: the kernel does not end within 12 s in the interpreter (--timeout)",
     ),
     "a kernel that does not compile": (
         HEAD + GOOD + """
@@ -79,14 +82,16 @@ def huge(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i % 64, tl.load(x_ptr + i % 64 * n))
 huge[(1,)](x, out, 32, BLOCK=2097152)
 """,
-        2, "numel (2097152) exceeds triton maximum", "huge: load x_ptr\n  verdict   refused: the kernel does not compile",
+        2, "numel (2097152) exceeds triton maximum",
+        "huge: load x_ptr\n  verdict   refused: the kernel does not compile",
     ),
     "tensors on several devices": (
         HEAD + GOOD + "good[(32,)](x, torch.empty(64, device='meta'), 32, BLOCK=64)\n",
-        2, "a launch of good is not kept: ValueError: its tensors lie on several devices (cpu, meta)", "good: load",
+        2, "a launch of good is not kept: ValueError: its tensors lie on several devices (cpu, meta)",
+        "good: load",
     ),
     "a kernel made by exec": (
-        HEAD + 'exec("@triton.jit\\ndef k(p, BLOCK: tl.constexpr):\\n    tl.store(p + tl.arange(0, BLOCK), 0.0)\\n")\n'
+        HEAD + 'exec("@triton.jit\\ndef k(p, BLOCK: tl.constexpr):\\n    tl.store(p, 0.0)\\n")\n'
         "k[(1,)](x, BLOCK=64)\n",
         2, "the source of k cannot be had", "",
     ),
@@ -168,5 +173,8 @@ def test_an_untested_triton_must_pass_the_self_test(tmp_path: Path, monkeypatch:
     with cleaned(Session(settings, Progress(True))) as session:
         assert len(verify(session).results) == 1
     monkeypatch.setattr(selftest, "EXPECTED", {("rows", "load"): 1.0})
-    with cleaned(Session(settings, Progress(True))) as session, pytest.raises(Unverifiable, match="self-test failed"):
+    with (
+        cleaned(Session(settings, Progress(True))) as session,
+        pytest.raises(Unverifiable, match="self-test failed"),
+    ):
         verify(session)

@@ -15,7 +15,7 @@ from coalesce_lint.hardware.axis_info import Info
 from coalesce_lint.hardware.graph import Unresolved, hint_values, walk
 from coalesce_lint.hardware.launch import Launch, divisible_by_16, specialized_to_one
 from coalesce_lint.hardware.tile_arithmetic import Arithmetic
-from coalesce_lint.index.nodes import Node
+from coalesce_lint.index.nodes import Loop, Node
 from coalesce_lint.pins import MAX_TILE
 
 _ARITHMETIC = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "xor", "shl", "shr"))
@@ -34,6 +34,7 @@ class Analysis:
         self.pointers: dict[int, int | None] = {}
         self.arithmetic = Arithmetic()
         self.provable: dict[int, bool] = {}  #: terms of which the assembler sees where they are equal
+        self.inner_loops: dict[int, tuple[Loop, ...]] = {}
         self.evaluators: dict[tuple[Any, ...], Any] = {}  #: by program and iterations of its loops
         self.kept: list[Node] = []  # identities stay unique while their nodes live
         self._collect_hints(roots)

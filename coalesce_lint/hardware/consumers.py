@@ -158,7 +158,7 @@ class Relayout:
     def operands(self, op: MemoryOp, layout: LinearLayout | None) -> None:
         """Passes a layout of an operation on to its pointer, mask and value."""
         site = op.origin.site
-        for node in (site.address, site.mask, site.value if op.kind != "load" else None):
+        for node in (site.address, site.predicate, site.value if op.kind != "load" else None):
             if isinstance(node, Node):
                 if op.shape and node is site.value and self.costly(node):
                     self._operand(node, default_layout(op.shape, self.analysis.launch.num_warps), op.shape)

@@ -10,14 +10,14 @@ from coalesce_lint.hardware import tiles
 from coalesce_lint.hardware.addresses import Addresses, addresses, mask_values
 from coalesce_lint.hardware.analysis import Analysis, Unresolved
 from coalesce_lint.hardware.evaluate import Evaluator
-from coalesce_lint.hardware.graph import walk
+from coalesce_lint.hardware.graph import loops_of, walk
 from coalesce_lint.hardware.launch import SECTOR_BYTES, Launch
 from coalesce_lint.hardware.layout import MemoryOp, vector_elements
 from coalesce_lint.hardware.operations import address_of, operands, root_pointer
 from coalesce_lint.hardware.programs import Program, program_weights, programs_of
 from coalesce_lint.hardware.reasons import limited_by
 from coalesce_lint.hardware.sectors import Count, count_scalar, count_tile, merged, request_elements
-from coalesce_lint.index.nodes import Node
+from coalesce_lint.index.nodes import Loop
 
 #: Programs looked at in full, elements of tiles looked at in one access over all programs, grid elements
 #: counted.
@@ -29,6 +29,8 @@ _SHIFT = SECTOR_BYTES.bit_length() - 1
 SKETCH_PROGRAMS: tuple[Program, ...] = ((1, 0, 0), (2, 1, 1))
 #: Iterations of loops, taken in turn by the programs looked at.
 ITERATIONS = (0, 1, 2, 3)
+#: Executions within loops that are looked at where a mask differs between them.
+SPREAD = 12
 
 
 class Counter:
@@ -54,12 +56,16 @@ class Counter:
         ]
         pointer = root_pointer(address_of(self.access), analysis)
         self.base = pointer.offset if pointer is not None else 0
-        self.loops: dict[int, Node] = {}
-        for n in walk(operands(self.access)):
-            if n.op == "loopvar":
-                self.loops[id(n.attr)] = n
-            elif n.op in ("iter", "carried"):
-                self.loops.setdefault(id(n.attr if n.op == "iter" else n.attr.loop), n)
+        assert self.access.site is not None
+        around = {id(loop) for loop in self.access.site.loops}
+        found = [loop for n in walk(operands(self.access)) for loop in loops_of(n)]
+        #: The loops around the access on which it depends, and those that are over when it is reached.
+        self.loops = {id(loop): loop for loop in (*self.access.site.loops, *found) if id(loop) in around}
+        self.finished = {id(loop): loop for loop in found if id(loop) not in around}
+        #: Whether the mask differs from one iteration to another.
+        self.mask_moves = self.access.site.predicate is not None and any(
+            id(loop) in around for n in walk([self.access.site.predicate]) for loop in loops_of(n)
+        )
         self.data_axes: frozenset[int] | None = None
         # Equal loads are one, and of equal stores the last remains; predicated ones stay as they are.
         self.merges = op.kind != "atomic" and op.mask is None
@@ -70,6 +76,22 @@ class Counter:
         return programs_of(self.launch.grid, limit)
 
     def cost(self) -> Cost | None:
+        """The cost of the access, a mean over its executions. Raises Unresolved where the launch does not say
+        enough."""
+        try:
+            total = self._total()
+        except Unresolved:
+            if not self.finished and not self.mask_moves:
+                raise
+            # Too far into a loop to be followed: only its first iterations are looked at.
+            self.finished, self.mask_moves = {}, False
+            total = self._total()
+        cost = self._result(total) if total.programs else None
+        for evaluator in self.analysis.evaluators.values():
+            evaluator.forget()
+        return cost
+
+    def _total(self) -> Count:
         total = Count()
         programs = self.programs()
         for number, (program, weight) in enumerate(programs):
@@ -77,10 +99,7 @@ class Counter:
                 evaluator = self._evaluator(program, iterations)
                 if self._reached(evaluator):
                     total.add(self._program(evaluator), weight * share)
-        cost = self._result(total) if total.programs else None
-        for evaluator in self.analysis.evaluators.values():
-            evaluator.forget()
-        return cost
+        return total
 
     def _evaluator(self, program: Program, iterations: dict[int, int]) -> Evaluator:
         """The evaluator of a program and its iterations, shared by the accesses of the kernel."""
@@ -92,37 +111,51 @@ class Counter:
         return known
 
     def _turns(self, program: Program, number: int, programs: int) -> list[tuple[dict[int, int], float]]:
-        """Iterations of the loops around the access to look at, each with its share of them all.
+        """Iterations of the loops around the access to look at, each with the number of those it stands for.
 
-        The first few, by turns if there are many programs, for alignments that move; and the last one, in
-        which a mask is most likely to cut something off.
+        Where a mask changes with them, some evenly spread and the last one, in which it is most likely to cut
+        something off; else the first few, by turns if there are many programs, for alignments that move. A
+        loop that is over has made all its iterations.
         """
+        over = {key: self._trips(loop, program) or 0 for key, loop in self.finished.items()}
         if not self.loops:
-            return [({}, 1.0)]
+            return [(over, 1.0)]
         if self.launch.sketch:
-            return [(dict.fromkeys(self.loops, 1), 1.0)]
-        trips = {key: self._trips(node, program) for key, node in self.loops.items()}
-        longest = max(t or 0 for t in trips.values())
-        last = 1 / longest if longest > 1 and self.op.mask is not None else 0.0
-        wanted = ITERATIONS if programs <= PROGRAMS // 2 else ITERATIONS[number % len(ITERATIONS) :][:1]
-        end = {key: (t or 1) - 1 for key, t in trips.items()}
-        chosen = [
-            {key: min(w, max((trips[key] or w + 1) - (2 if last else 1), 0)) for key in trips} for w in wanted
-        ]
-        turns = [(c, (1 - last) / len(chosen)) for c in chosen]
-        return [*turns, (end, last)] if last else turns
+            return [({**over, **dict.fromkeys(self.loops, 1)}, 1.0)]
+        trips = {key: self._trips(loop, program) for key, loop in self.loops.items()}
+        executions = float(prod(1 if t is None else t for t in trips.values()))
+        if self.mask_moves and all(trips.values()):
+            turns = self._spread({key: t or 1 for key, t in trips.items()})
+        else:
+            wanted = ITERATIONS if programs <= PROGRAMS // 2 else ITERATIONS[number % len(ITERATIONS) :][:1]
+            turns = [
+                ({key: w if t is None else min(w, t - 1) for key, t in trips.items()}, 1 / len(wanted))
+                for w in wanted
+            ]
+        return [({**over, **turn}, share * executions) for turn, share in turns if executions]
 
-    def _trips(self, node: Node, program: Program) -> int | None:
+    @staticmethod
+    def _spread(trips: dict[int, int]) -> list[tuple[dict[int, int], float]]:
+        """All executions within nested loops if they are few; else the middles of equal parts, and the
+        last."""
+        total = prod(trips.values())
+        if total <= SPREAD:
+            chosen = [(k, 1 / total) for k in range(total)]
+        else:
+            chosen = [(int((k + 0.5) * total / SPREAD), (1 - 1 / total) / SPREAD) for k in range(SPREAD)]
+            chosen.append((total - 1, 1 / total))
+        turns = []
+        for number, share in chosen:
+            place = {}
+            for key, count in reversed(trips.items()):
+                number, place[key] = divmod(number, count)
+            turns.append((place, share))
+        return turns
+
+    def _trips(self, loop: Loop, program: Program) -> int | None:
         """How often a loop is run through, where its bounds are numbers in the first run of loops around
         it."""
-        if node.op != "loopvar":
-            return None
-        try:
-            evaluator = self._evaluator(program, {})
-            start, stop, step = (evaluator.number(a) for a in node.args)
-        except Unresolved:
-            return None
-        return len(range(start, stop, step)) if step else None
+        return self._evaluator(program, {}).trips(loop)
 
     def _reached(self, evaluator: Evaluator) -> bool:
         """False where a branch is known not to lead to the access in this program."""
@@ -174,7 +207,7 @@ class Counter:
         found = addresses(evaluator, self.access.site.address, len(self.op.shape))
         if found.data_axes is not None:
             self.data_axes = found.data_axes | (self.data_axes or frozenset())
-        return found, mask_values(evaluator, self.access.site.mask)
+        return found, mask_values(evaluator, self.access.site.predicate)
 
     def _merge(self, found: Addresses) -> None:
         """Leaves out instructions that load or store what another one of the thread does."""
@@ -239,7 +272,13 @@ class Counter:
     def _grid_sectors(self, gathers: bool) -> int | None:
         """Distinct sectors of the whole grid, where it is given and small enough to be looked at in full."""
         grid = self.launch.grid
-        if gathers or grid is None or self.loops or prod(grid) * max(self.op.elements, 64) > GRID_ELEMENTS:
+        if (
+            gathers
+            or grid is None
+            or self.loops
+            or self.finished
+            or prod(grid) * max(self.op.elements, 64) > GRID_ELEMENTS
+        ):
             return None
         touched: set[int] = set()
         size = self.op.element_bytes

@@ -12,10 +12,10 @@ from typing import Any
 
 from coalesce_lint.hardware import tiles
 from coalesce_lint.hardware.analysis import Analysis, Unresolved
-from coalesce_lint.hardware.graph import walk
+from coalesce_lint.hardware.graph import loops_of, walk
 from coalesce_lint.hardware.tile_arithmetic import BINARY
 from coalesce_lint.hardware.tiles import Tile, apply, scalar
-from coalesce_lint.index.nodes import Node
+from coalesce_lint.index.nodes import Loop, Node
 
 _INVENTED_BITS = 16
 #: Iterations further into a loop than this are not followed step by step.
@@ -259,7 +259,32 @@ class Evaluator:
         before = Evaluator(
             self.analysis, self.program, {**self.iterations, loop: k - 1}, self.shared, self.varying
         )
+        for inner in self._inner_loops(node):
+            trips = before.trips(inner)
+            if trips is not None:
+                before.iterations[id(inner)] = trips
+        before.own.clear()
         return before.value(node.attr.out)
+
+    def trips(self, loop: Loop) -> int | None:
+        """How often a loop is run through, None where its bounds are no numbers."""
+        if loop.bounds is None:
+            return None
+        try:
+            start, stop, step = (self.number(a) for a in loop.bounds)
+        except Unresolved:
+            return None
+        return len(range(start, stop, step)) if step else None
+
+    def _inner_loops(self, node: Node) -> tuple[Loop, ...]:
+        """The loops within the one that changes a name, which are over at the end of its body."""
+        known = self.analysis.inner_loops.get(id(node))
+        if known is None:
+            outer = node.attr.loop
+            found = {loop: None for n in walk([node.attr.out]) for loop in loops_of(n)}
+            known = tuple(sorted((p for p in found if p.depth > outer.depth), key=lambda p: p.depth))
+            self.analysis.inner_loops[id(node)] = known
+        return known
 
     def _step(self, node: Node) -> Node | None:
         """What a loop adds to a name each time, where that is all that it does to it and stays the same."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from coalesce_lint.index.nodes import Node
+from coalesce_lint.index.nodes import Loop, Node
 
 
 class Unresolved(Exception):
@@ -37,3 +37,10 @@ def walk(roots: Iterable[Node]) -> Iterable[Node]:
         stack.extend(node.args)
         if node.op == "carried" and node.attr.out is not None:
             stack.append(node.attr.out)
+
+
+def loops_of(node: Node) -> tuple[Loop, ...]:
+    """The loop that a node's value belongs to: its variable, its count, or a name that it changes."""
+    if node.op in ("loopvar", "iter"):
+        return (node.attr,)
+    return (node.attr.loop,) if node.op == "carried" else ()

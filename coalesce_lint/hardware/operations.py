@@ -46,7 +46,9 @@ def operands(access: Access) -> list[Node]:
     if site is None:
         return []
     return [
-        n for n in (site.address, site.mask, site.value, *(g for g, _ in site.guards)) if isinstance(n, Node)
+        n
+        for n in (site.address, site.predicate, site.value, *(g for g, _ in site.guards))
+        if isinstance(n, Node)
     ]
 
 
@@ -63,7 +65,7 @@ def memory_op(access: Access, analysis: Analysis) -> MemoryOp | None:
             return None
         shape = analysis.shape(site.address)
         pointer = analysis.info(site.address)
-        mask = site.mask
+        mask = site.predicate
         if mask is not None and mask.op == "const":
             mask = None
         mask_info = analysis.lifted(mask, shape) if mask is not None else None

@@ -102,11 +102,15 @@ class Param:
 
 @dataclass(eq=False)
 class Loop:
-    """A loop of the kernel: ``variable`` is its name in the source, "" for ``while``."""
+    """A loop of the kernel: ``variable`` is its name in the source, "" for ``while``.
+
+    ``bounds`` are start, stop and step of a ``range``, None for other loops.
+    """
 
     variable: str
     depth: int
     line: int = 0
+    bounds: tuple[Node, Node, Node] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return self.variable or f"loop{self.line}"

@@ -9,7 +9,7 @@ from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels.build import dim_of
 from coalesce_lint.kernels.reading import Reading
 from coalesce_lint.kernels.record import RawSite
-from coalesce_lint.kernels.values import Arguments, Tup, Value
+from coalesce_lint.kernels.values import Arguments, BlockPtr, Tup, Value
 from coalesce_lint.reasons import Reason
 
 
@@ -62,6 +62,33 @@ def tile_address(it: Reading, base: Node, offsets: list[Node], strides: list[Nod
         address = it.build.binary("add", address, _scale(it, index, strides[k]))
     shape = tuple(dim_of(d) for d in block)
     return it.build.make("broadcast", (address,), None, shape, "ptr")
+
+
+def tile_bounds(pointer: BlockPtr, checked: list[int | None] | None) -> Node | None:
+    """What ``boundary_check`` makes of a block pointer: 0 <= offset + lane < size in the checked dimensions.
+
+    The mask that Triton's RewriteTensorPointer generates, as nodes outside the kernel's own graph: nobody
+    wrote these comparisons.
+    """
+    rank = len(pointer.block)
+    whole = tuple(dim_of(d) for d in pointer.block)
+    mask = None
+    for k in checked or ():
+        if k is None or not 0 <= k < min(rank, len(pointer.offsets), len(pointer.shape)):
+            continue
+        extent = pointer.block[k]
+        end = extent if isinstance(extent, Node) else const(extent)
+        index = Node("arange", (const(0), end), None, (whole[k],), "i32")
+        index = Node("add", (index, pointer.offsets[k]), None, (whole[k],), "i64")
+        for axis in range(rank):
+            if axis != k:
+                shape = (*(index.shape or ())[:axis], 1, *(index.shape or ())[axis:])
+                index = Node("expand", (index,), axis, shape, "i64")
+        inside = [Node("cmp", (index, const(0)), "ge", index.shape, "i1")]
+        inside.append(Node("cmp", (index, pointer.shape[k]), "lt", index.shape, "i1"))
+        both = Node("broadcast", (Node("and", tuple(inside), None, index.shape, "i1"),), None, whole, "i1")
+        mask = both if mask is None else Node("and", (mask, both), None, whole, "i1")
+    return mask
 
 
 def _scalar(it: Reading, offset: Node) -> Node:

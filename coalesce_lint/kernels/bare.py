@@ -32,7 +32,9 @@ def bare_accesses(it: Interpreter) -> Iterator[Access]:
             source="",
             lane_term=None,
             loop_depth=len(site.loops),
-            site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
+            site=Site(
+                site.address, site.mask, site.value, site.guards, len(site.loops), site.loops, site.options
+            ),
         )
 
 

@@ -193,7 +193,9 @@ class Finisher:
             part=self._part(v.way or offset, v),
             summands=lambda: summands_of(self.n.algebra, offset),  # type: ignore[arg-type]
             box=boxes.box_of(self.n, self.resolve, self.render, site, self._divisors),
-            site=Site(site.address, site.mask, site.value, site.guards, len(site.loops), site.options),
+            site=Site(
+                site.address, site.mask, site.value, site.guards, len(site.loops), site.loops, site.options
+            ),
         )
 
     def _is_size(self, atom: Atom) -> bool:

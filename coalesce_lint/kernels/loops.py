@@ -46,7 +46,7 @@ class Loops(Reading):
         if not isinstance(bounds, tuple):
             variable: Value = self.build.opaque(Reason.LOOP_VALUES.why)
         else:
-            start, stop, step = bounds
+            start, stop, step = loop.bounds = bounds
             variable = self.build.make("loopvar", (start, stop, step), loop)
         self.loop_body(stmt, loop, variable, None)
         return None

@@ -11,7 +11,7 @@ from typing import Any
 from coalesce_lint.access import Place
 from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels import copies, descriptors
-from coalesce_lint.kernels.addresses import loaded, numbers, record, tile_address
+from coalesce_lint.kernels.addresses import loaded, numbers, record, tile_address, tile_bounds
 from coalesce_lint.kernels.build import int_value
 from coalesce_lint.kernels.descriptors import descriptor_load, descriptor_store
 from coalesce_lint.kernels.reading import Meaning, Reading
@@ -29,7 +29,7 @@ def _load(it: Reading, args: Arguments, place: Place) -> Value:
         return descriptor_load(it, pointer, args.get(1, "offsets"), args, place)
     if isinstance(pointer, BlockPtr):
         address = tile_address(it, pointer.base, pointer.offsets, pointer.strides, pointer.block)
-        record(it, "load", place, address, None, None, args, block_ptr=pointer, **_block_options(args, 3))
+        record(it, "load", place, address, None, None, args, **_block_options(pointer, args))
         return loaded(it, address, None, None)
     if not isinstance(pointer, Node):
         if isinstance(pointer, Tup):
@@ -46,15 +46,21 @@ def _load_one(it: Reading, pointer: Value, mask: Value, other: Value, args: Argu
     return loaded(it, address, mask, other)
 
 
-def _block_options(args: Arguments, first: int) -> dict[str, Any]:
-    """boundary_check and padding_option of a block-pointer access."""
+def _block_options(pointer: BlockPtr, args: Arguments) -> dict[str, Any]:
+    """The options of a block-pointer access: boundary_check, padding_option, and the mask they make."""
+    first = 3
     check = args.get(first, "boundary_check")
     dims = [int_value(v) for v in check.items] if isinstance(check, Tup) else None
     if isinstance(check, Node) and int_value(check) is not None:
         dims = [int_value(check)]
     padding = args.get(first + 1, "padding_option")
     text = padding.attr if isinstance(padding, Node) and padding.op == "const" else padding
-    return {"boundary_check": dims, "padding_option": text or None}
+    return {
+        "block_ptr": pointer,
+        "boundary_check": dims,
+        "padding_option": text or None,
+        "bounds": tile_bounds(pointer, dims),
+    }
 
 
 def _store(it: Reading, args: Arguments, place: Place) -> Value:
@@ -64,7 +70,7 @@ def _store(it: Reading, args: Arguments, place: Place) -> Value:
         return descriptor_store(it, pointer, args.get(1, "offsets"), args.get(2, "value"), args, place)
     if isinstance(pointer, BlockPtr):
         address = tile_address(it, pointer.base, pointer.offsets, pointer.strides, pointer.block)
-        record(it, "store", place, address, None, value, args, block_ptr=pointer, **_block_options(args, 3))
+        record(it, "store", place, address, None, value, args, **_block_options(pointer, args))
     elif isinstance(pointer, Node):
         record(it, "store", place, pointer, mask, value, args)
     return const(None)

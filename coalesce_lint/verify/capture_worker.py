@@ -1,8 +1,9 @@
 """Runs the user's program and keeps its kernel launches. Runs as a subprocess, for it runs the user's code.
 
-``JITFunction.run`` and ``InterpretedFunction.run`` are wrapped on their classes: autotuning and heuristics are merged by
-then, and arguments, grid and options are those of the launch. A launch's memory is copied before it runs. Not seen:
-launches that do not go through these methods (Inductor's, ahead-of-time compiled ones, replays of CUDA graphs).
+``JITFunction.run`` and ``InterpretedFunction.run`` are wrapped on their classes: autotuning and heuristics
+are merged by then, and arguments, grid and options are those of the launch. A launch's memory is copied
+before it runs. Not seen: launches that do not go through these methods (Inductor's, ahead-of-time compiled
+ones, replays of CUDA graphs).
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ class Watcher:
         if total > self.limit_bytes:
             raise MemoryError(f"its tensors take {total / 1e9:.1f} GB, more than --memory allows")
         storages: dict[int, int] = {}
-        entries = []
+        entries: list[dict[str, Any]] = []
         for tensor in launch.pop("tensors"):
             storage = tensor.untyped_storage()
             if storage.data_ptr() not in storages:
@@ -278,7 +279,8 @@ def write_storage(storage: Any, path: Path) -> None:
     flat.cpu().numpy().tofile(path)
 
 
-#: What torch.cuda answers where there is none: the architecture that is compiled for, and nothing to wait for.
+#: What torch.cuda answers where there is none: the architecture that is compiled for, and nothing to wait
+#: for.
 CUDA_ANSWERS: dict[str, Any] = {
     "synchronize": lambda *_: None,
     "empty_cache": lambda: None,
@@ -325,7 +327,8 @@ class OnCpu:
 
 
 def prepare_interpreter() -> None:
-    """What launches need without a GPU: a driver that says where tensors live, and loops over numpy integers."""
+    """What launches need without a GPU: a driver that says where tensors live, and loops over numpy
+    integers."""
     import numpy as np
     import torch
     from triton.runtime import interpreter

@@ -1,11 +1,12 @@
-"""A kernel carried from one process to another: its source, its helpers', and the globals they use, as plain JSON.
+"""A kernel carried from one process to another: its source, its helpers', and the globals they use, as plain
+JSON.
 
-The user's script is run once, in the process that captures launches. Later stages need the kernels without running
-the script again: a function's source is compiled at the lines of its own file, with only those globals that it names.
+The user's script is run once, in the process that captures launches. Later stages need the kernels without
+running the script again: a function's source is compiled at the lines of its own file, with only those
+globals that it names.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -79,7 +80,8 @@ def _function(kernel: Any, functions: list[Any], numbers: dict[int, int], files:
 
 
 def file_name(file: str) -> str:
-    """The name of a function's file; a notebook's cell ("<ipython-input-3>") gets one that can stand in a place."""
+    """The name of a function's file; a notebook's cell ("<ipython-input-3>") gets one that can stand in a
+    place."""
     return file if not file.startswith("<") else file.strip("<>").replace(os.sep, "_") + ".py"
 
 
@@ -127,7 +129,7 @@ def _attribute(
     """What ``module.name`` is, under its dotted name: helpers and numbers, for the reader of the source."""
     dotted = ast.unparse(node)
     first, *rest = dotted.split(".")
-    value = nonlocals.get(first, function.__globals__.get(first))
+    value: Any = nonlocals.get(first, function.__globals__.get(first))
     if not isinstance(value, (ModuleType, type)) or not all(part.isidentifier() for part in rest):
         return
     if getattr(value, "__name__", "").startswith("triton."):
@@ -155,9 +157,9 @@ def _value(
     if isinstance(value, ModuleType):
         return {"kind": "module", "name": value.__name__}
     if is_jit(value) or type(value).__name__ == "ConstexprFunction":
-        module = python_function(value).__module__ or ""
-        if module.startswith("triton."):
-            return {"kind": "attribute", "module": module, "name": python_function(value).__qualname__}
+        home = python_function(value).__module__ or ""
+        if home.startswith("triton."):
+            return {"kind": "attribute", "module": home, "name": python_function(value).__qualname__}
         return {"kind": "function", "id": _function(value, functions, numbers, files)}
     inner = constant(value)
     if isinstance(inner, (int, float, str, bool, type(None))):
@@ -165,11 +167,9 @@ def _value(
     if type(inner).__name__ == "dtype" and type(inner).__module__.startswith("triton"):
         return {"kind": "triton_dtype", "name": str(inner), "constexpr": inner is not value}
     module, qualified = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    if module and qualified and module != "__main__" and "<locals>" not in qualified:
-        if not (module in sys.modules and _reach(sys.modules[module], qualified) is value):
-            module = None
-        else:
-            return {"kind": "attribute", "module": module, "name": qualified}
+    known = sys.modules.get(module) if module and module != "__main__" else None
+    if known is not None and qualified and _reach(known, qualified) is value:
+        return {"kind": "attribute", "module": module, "name": qualified}
     try:
         return {"kind": "pickle", "data": base64.b64encode(pickle.dumps(value)).decode()}
     except Exception:
@@ -183,7 +183,8 @@ def _reach(owner: Any, qualified: str) -> Any:
 
 
 def load(path: str) -> Any:
-    """The kernel of a closure file. Raises ClosureError where a global of it is lost or cannot be imported."""
+    """The kernel of a closure file. Raises ClosureError where a global of it is lost or cannot be
+    imported."""
     closure = json.loads(Path(path).read_text())
     for folder in closure["sys_path"]:
         if folder not in sys.path:
@@ -206,7 +207,7 @@ def _make(closure: dict[str, Any], number: int, made: dict[int, Any]) -> Any:
     ast.increment_lineno(tree, spec["line"] - 1)
     if spec["column"]:
         for node in ast.walk(tree):
-            if hasattr(node, "col_offset"):
+            if isinstance(node, (ast.expr, ast.stmt, ast.arg, ast.keyword)):
                 node.col_offset += spec["column"]
                 node.end_col_offset = (node.end_col_offset or 0) + spec["column"]
     flags = __future__.annotations.compiler_flag if spec["future"] else 0

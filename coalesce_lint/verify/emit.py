@@ -11,7 +11,8 @@ from coalesce_lint.verify.trial import Subject, Trial
 
 
 def best_trials(variants: list[tuple[Subject, Trial]]) -> list[tuple[Subject, Trial]]:
-    """Of each kernel the variant that permutes most; padded and contiguous ones only where there is no other."""
+    """Of each kernel the variant that permutes most; padded and contiguous ones only where there is no
+    other."""
     found: dict[tuple[str, int], tuple[Subject, Trial]] = {}
     for subject, trial in variants:
         entry = subject.closure["functions"][subject.closure["entry"]]

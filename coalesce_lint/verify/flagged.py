@@ -1,4 +1,5 @@
-"""Which accesses of a captured launch are flagged: the linter's own verdict with the launch's arguments pinned."""
+"""Which accesses of a captured launch are flagged: the linter's own verdict with the launch's arguments
+pinned."""
 
 from __future__ import annotations
 

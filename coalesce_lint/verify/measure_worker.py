@@ -1,7 +1,8 @@
 """Times original and variant on the GPU, with equal work around each run. Runs as a subprocess.
 
-Every written storage is restored before every run, outside the timed window; the L2 is flushed with twice its size before
-every cold run; runs of a round come in random order: the original, the original again (A/A) and the variant.
+Every written storage is restored before every run, outside the timed window; the L2 is flushed with twice
+its size before every cold run; runs of a round come in random order: the original, the original again (A/A)
+and the variant.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ WAIT_CYCLES = 400_000
 #: Seconds that one comparison may take at most; rounds at least and at most.
 SECONDS = 2.0
 ROUNDS = (15, 120)
-#: Floating-point outputs may differ by so many units in the last place of the largest value: a variant has another
+#: Floating-point outputs may differ by so many units in the last place of the largest value: a variant has
+#: another
 #: layout, so that sums across lanes are taken in another order.
 ROUNDING_STEPS = 64
 
@@ -35,8 +37,8 @@ class NotMeasured(RuntimeError):
 class Slots:
     """Buffers on the GPU that both kernels run in, one for each storage of the original.
 
-    A permuted storage uses the buffer of what it was made of: which addresses a tensor happens to get has an effect of
-    its own on time.
+    A permuted storage uses the buffer of what it was made of: which addresses a tensor happens to get has an
+    effect of its own on time.
     """
 
     def __init__(self, arms: list[dict[str, Any]]) -> None:
@@ -68,14 +70,15 @@ def slot_of(launch: dict[str, Any], number: int) -> int:
 
 
 class Arm:
-    """One kernel with the pristine contents of its memory (``memory``) and the buffers it runs in (``live``)."""
+    """One kernel with the pristine contents of its memory (``memory``) and the buffers it runs in
+    (``live``)."""
 
     def __init__(
         self, folder: Path, task: dict[str, Any], slots: Slots, changing: set[int], like: Arm | None
     ) -> None:
         self.launch = task["launch"]
         self.kernel = closure.load(task["path"])
-        self.memory = Memory(folder, self.launch, "cuda", None if like is None else like.memory)
+        self.memory: Memory = Memory(folder, self.launch, "cuda", None if like is None else like.memory)
         self.options = dict(self.launch["options"])
         moved = {
             s["permuted_from"] for s in self.launch["storages"] if "permuted_from" in s and not s.get("copy")
@@ -259,7 +262,8 @@ class Bench:
         }  # fmt: skip
 
     def rounds(self, timing: Any, a: Arm, b: Arm, seconds: float = SECONDS) -> dict[str, list[float]]:
-        """Times of the original, of the original again, and of the variant, round by round in random order."""
+        """Times of the original, of the original again, and of the variant, round by round in random
+        order."""
         arms = {"before": a, "again": a, "after": b}
         for arm in (a, b):
             timing(arm)
@@ -276,8 +280,8 @@ class Bench:
         return found
 
     def equal(self, a: Arm, b: Arm, written: list[int]) -> str | None:
-        """Runs both over the whole grid and compares what they leave in memory; a note where it is equal to rounding
-        only. Raises NotMeasured where it is not equal."""
+        """Runs both over the whole grid and compares what they leave in memory; a note where it is equal to
+        rounding only. Raises NotMeasured where it is not equal."""
         first = self.result(a, written)
         second = self.result(b, written)
         different = [k for k in written if not bool((first[k] == second[k]).all())]
@@ -300,7 +304,8 @@ class Bench:
         return arm.outputs(written)
 
     def distance(self, a: Arm, first: Any, second: Any, number: int) -> float:
-        """The largest difference in units of the largest value. Raises NotMeasured where that is not rounding."""
+        """The largest difference in units of the largest value. Raises NotMeasured where that is not
+        rounding."""
         torch = self.torch
         kinds = {s["dtype"] for _, s in tensors(a.launch) if s["storage"] == number}
         kind = getattr(torch, next(iter(kinds)))

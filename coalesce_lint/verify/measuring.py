@@ -129,7 +129,7 @@ def count(session: Session, trials: list[Trial], tasks: list[dict[str, Any]], fa
     text = output + (session.folder / "count.log").read_text(errors="replace")
     if "ERR_NVGPUCTRPERM" in text:
         facts["counters"] = (
-            "no counters: this user may not read them (ERR_NVGPUCTRPERM); ask for the permission or run as root"
+            "no counters: this user may not read them (ERR_NVGPUCTRPERM); get the permission or run as root"
         )
         return
     rows = parse(output)

@@ -1,8 +1,8 @@
 """The memory of a captured launch, on the CPU or on a GPU, and the arguments that point into it.
 
-A launch record has ``storages``: captured ones (``file``) and permuted ones (``permuted_from``, ``origin`` in bytes,
-``permutation``, ``element_bytes``). A storage lies at the same address modulo 512 as when it was captured, so that
-alignments are those of the program.
+A launch record has ``storages``: captured ones (``file``) and permuted ones (``permuted_from``, ``origin``
+in bytes, ``permutation``, ``element_bytes``). A storage lies at the same address modulo 512 as when it was
+captured, so that alignments are those of the program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""From examined accesses to permuted memory: what to permute, by which stride, and the launch that uses it."""
+"""From examined accesses to permuted memory: what to permute, by which stride, and the launch that uses
+it."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ def item_bytes(dtype: str) -> int:
 
 
 def region_of(launch: dict[str, Any], storage: int, element_bytes: int) -> Region:
-    """The region of a storage that the launch's arguments span. Raises Refusal where it has no single shape."""
+    """The region of a storage that the launch's arguments span. Raises Refusal where it has no single
+    shape."""
     found = [(n, s) for n, s in tensors(launch) if s["storage"] == storage]
     if any(item_bytes(s["dtype"]) != element_bytes for _, s in found):
         raise Refusal("the kernel sees the memory as elements of different sizes")
@@ -75,7 +77,8 @@ def region_of(launch: dict[str, Any], storage: int, element_bytes: int) -> Regio
 
 
 def stride_of(site: dict[str, Any]) -> int:
-    """The stride of a site's neighbouring lanes in elements. Raises Refusal with the reason where there is none."""
+    """The stride of a site's neighbouring lanes in elements. Raises Refusal with the reason where there is
+    none."""
     step, share = site["step"], site["share"]
     if not site["executed"]:
         raise Refusal("no lane was active in the programs that were looked at")

@@ -1,8 +1,9 @@
 """Runs programs of a captured launch on the CPU, by Triton's interpreter, over the launch's own memory.
 
-Two tasks: "examine" counts what each access costs and tells how far apart neighbouring lanes are; "prove" runs the
-original and a variant side by side and compares every address of every active lane, and what the two leave in memory.
-Runs as a subprocess with TRITON_INTERPRET=1. Every address is checked against the launch's storages before it is used.
+Two tasks: "examine" counts what each access costs and tells how far apart neighbouring lanes are; "prove"
+runs the original and a variant side by side and compares every address of every active lane, and what the
+two leave in memory. Runs as a subprocess with TRITON_INTERPRET=1. Every address is checked against the
+launch's storages before it is used.
 """
 
 from __future__ import annotations
@@ -243,7 +244,7 @@ class Prover(Tracer):
         grid = tuple(task["original"]["launch"]["grid"])
         pairs: dict[Any, Any] = {}
         weights = program_weights(grid, task["programs"])
-        done = set()
+        done: set[tuple[int, ...]] = set()
         deadline = time.monotonic() + task["seconds"]
         for program, weight in weights:
             trouble = self.compare(original, variant, program, weight, pairs)
@@ -251,14 +252,14 @@ class Prover(Tracer):
                 return {"failed": trouble, "programs": len(done)}
             done.add(program)
         sizes = (*grid, 1, 1, 1)[:3]
-        for program in itertools.product(*map(range, sizes)):
+        for further in itertools.product(*map(range, sizes)):
             if time.monotonic() > deadline:
                 break
-            if program not in done:
-                trouble = self.compare(original, variant, program, 0.0, pairs, counted=False)
+            if further not in done:
+                trouble = self.compare(original, variant, further, 0.0, pairs, counted=False)
                 if trouble:
                     return {"failed": trouble, "programs": len(done)}
-                done.add(program)
+                done.add(further)
         variant.memory.restore_original()
         differing = self.differing(original.memory, variant.memory)
         return {

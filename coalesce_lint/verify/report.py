@@ -80,14 +80,16 @@ def time_lines(r: Result, m: dict[str, Any]) -> list[str]:
     if r.get("resources"):
         a, b = r["resources"]["before"], r["resources"]["after"]
         registers = (
-            f"  resources registers {a['registers']} -> {b['registers']}, spills {a['spills']} -> {b['spills']}, "
+            f"  resources registers {a['registers']} -> {b['registers']}, "
+            f"spills {a['spills']} -> {b['spills']}, "
             f"shared memory {a['shared_bytes']} -> {b['shared_bytes']} bytes"
         )
     return [
         f"  time      {m['before_us']:.1f} us -> {m['after_us']:.1f} us, ratio {m['ratio']:.2f} "
         f"({m['low']:.2f} to {m['high']:.2f}), warm {m['warm_ratio']:.2f}, A/A {m['aa']:.3f} "
         f"({m['aa_low']:.3f} to {m['aa_high']:.3f}), {m['rounds']} rounds",
-        f"  bandwidth {m['before_gbps']:.0f} GB/s -> {m['after_gbps']:.0f} GB/s of {m['copy_gbps']:.0f} GB/s that a copy reaches",
+        f"  asked for {m['before_gbps']:.0f} GB/s -> {m['after_gbps']:.0f} GB/s, caches included; "
+        f"a copy moves {m['copy_gbps']:.0f} GB/s",
         *([registers] if registers else []),
     ]  # fmt: skip
 
@@ -98,7 +100,8 @@ def traffic(r: Result) -> str:
     if after is None:
         return f"predicted {before['sectors']} sectors in {before['requests']} requests"
     text = (
-        f"predicted sectors {before['sectors']} -> {after['sectors']} ({ratio(before['sectors'], after['sectors'])}), "
+        f"predicted sectors {before['sectors']} -> {after['sectors']} "
+        f"({ratio(before['sectors'], after['sectors'])}), "
         f"requests {before['requests']} -> {after['requests']}"
     )
     whole = p.get("kernel")
@@ -129,7 +132,8 @@ def counters(c: dict[str, Any]) -> str:
 def padded(p: dict[str, Any]) -> str:
     text = f"rows of {p['pitch']}: sectors {p['predicted']['sectors']}"
     if p["measured"]:
-        text += f", ratio {p['measured']['ratio']:.2f} ({p['measured']['low']:.2f} to {p['measured']['high']:.2f})"
+        m = p["measured"]
+        text += f", ratio {m['ratio']:.2f} ({m['low']:.2f} to {m['high']:.2f})"
     return text
 
 

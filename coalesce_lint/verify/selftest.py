@@ -1,7 +1,7 @@
 """Whether an untested Triton can be trusted: two tiny kernels whose counts are known.
 
-Counts rest on the compiler's text formats and on the interpreter; a release that changes either must not lead to
-numbers that look measured.
+Counts rest on the compiler's text formats and on the interpreter; a release that changes either must not
+lead to numbers that look measured.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ columns[(16,)](x, y, 16, BLOCK=128)
 
 #: (kernel, kind, sectors over the grid): 16 programs of 128 floats.
 EXPECTED = {
-    ("rows", "load"): 256.0, ("rows", "store"): 256.0, ("columns", "load"): 2048.0, ("columns", "store"): 256.0,
+    ("rows", "load"): 256.0, ("rows", "store"): 256.0,
+    ("columns", "load"): 2048.0, ("columns", "store"): 256.0,
 }  # fmt: skip
 
 
@@ -72,8 +73,8 @@ def _counts(session: Session, arch: int) -> dict[tuple[str, str], float]:
     folder = session.folder / "selftest"
     folder.mkdir(exist_ok=True)
     (folder / "selftest_kernels.py").write_text(SOURCE)
-    task = {"mode": "script", "script": str(folder / "selftest_kernels.py"), "args": [], "folder": str(folder),
-            "keep": 1, "limit_bytes": 10**9}  # fmt: skip
+    task = {"mode": "script", "script": str(folder / "selftest_kernels.py"), "args": [],
+            "folder": str(folder), "keep": 1, "limit_bytes": 10**9}  # fmt: skip
     (folder / "task.json").write_text(json.dumps(task))
     found: dict[tuple[str, str], float] = {}
     try:

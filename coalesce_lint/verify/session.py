@@ -1,4 +1,5 @@
-"""One run of ``verify``: a folder, the subprocesses that work in it, progress on standard error, and no leftovers."""
+"""One run of ``verify``: a folder, the subprocesses that work in it, progress on standard error, and no
+leftovers."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ class Settings:
 
 
 class Progress:
-    """The stage at hand on standard error: one line that is overwritten on a terminal, plain lines elsewhere."""
+    """The stage at hand on standard error: one line that is overwritten on a terminal, plain lines
+    elsewhere."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -137,7 +139,8 @@ class Session:
         """Runs the user's program and gives back its launches. Raises Unverifiable."""
         settings = self.settings
         task = {
-            "mode": settings.mode, "script": settings.script, "module": settings.module, "kernel": settings.kernel,
+            "mode": settings.mode, "script": settings.script, "module": settings.module,
+            "kernel": settings.kernel,
             "args": settings.args, "arguments": settings.arguments, "grid": settings.grid,
             "num_warps": settings.num_warps, "folder": str(self.folder), "keep": settings.launches,
             "limit_bytes": settings.limit_bytes,
@@ -193,14 +196,11 @@ def cleaned(session: Session) -> Iterator[Session]:
 
     previous: list[tuple[int, Any]] = []
     with contextlib.suppress(ValueError):  # not in the main thread
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            previous.append((number, signal.signal(number, leave)))
+        for asked in (signal.SIGTERM, signal.SIGHUP):
+            previous.append((asked, signal.signal(asked, leave)))
     try:
         with session:
             yield session
     finally:
         for number, handler in previous:
             signal.signal(number, handler)
-
-
-Say = Callable[..., None]

@@ -1,4 +1,5 @@
-"""Launches a kernel that has no script: tensors by shape, a grid as an expression; or the file's own ``launch()``.
+"""Launches a kernel that has no script: tensors by shape, a grid as an expression; or the file's own
+``launch()``.
 
 ``parse`` needs neither torch nor triton and is used to check the command line.
 """
@@ -17,7 +18,8 @@ from coalesce_lint.verify.request import TORCH_TYPES
 
 _TENSOR = re.compile(r"(\w+)\[([^\]]*)\](.*)$")
 _SHORT = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "bool": "i1",
-          "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "fp8": "fp8e4nv"}  # fmt: skip
+          "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64",
+          "fp8": "fp8e4nv"}  # fmt: skip
 
 
 class SynthesisError(ValueError):
@@ -26,7 +28,8 @@ class SynthesisError(ValueError):
 
 @dataclass
 class TensorArgument:
-    """A tensor to be made: ``type`` as Triton names it, sizes and strides in elements, ``offset`` likewise."""
+    """A tensor to be made: ``type`` as Triton names it, sizes and strides in elements, ``offset``
+    likewise."""
 
     type: str
     size: list[int]
@@ -72,7 +75,7 @@ def _value(name: str, text: str) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise SynthesisError(
-        f"--arg {name}: '{text}' is neither a number, True, False, None, a name nor a tensor such as fp32[128,64]"
+        f"--arg {name}: '{text}' is neither a number, True, False, None, a name nor a tensor (fp32[128,64])"
     )
 
 
@@ -115,7 +118,8 @@ _OPERATORS: dict[type[ast.AST], Any] = {
 
 
 def grid_of(text: str, names: dict[str, Any]) -> tuple[int, ...]:
-    """The grid of ``--grid``: up to three expressions over the arguments, with ``cdiv``, ``min`` and ``max``."""
+    """The grid of ``--grid``: up to three expressions over the arguments, with ``cdiv``, ``min`` and
+    ``max``."""
     try:
         tree = ast.parse(f"({text},)", mode="eval").body
         assert isinstance(tree, ast.Tuple)
@@ -146,7 +150,8 @@ def _number(node: ast.expr, names: dict[str, Any]) -> Any:
 
 
 def make_tensor(spec: dict[str, Any], device: str) -> Any:
-    """A tensor of random values (small integers for integer types), with the strides and the offset asked for."""
+    """A tensor of random values (small integers for integer types), with the strides and the offset asked
+    for."""
     import torch
 
     dtype = getattr(torch, TORCH_TYPES[spec["type"]])

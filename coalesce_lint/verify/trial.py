@@ -14,7 +14,8 @@ from coalesce_lint.verify.variant.forms import Refusal
 from coalesce_lint.verify.variant.permutation import Permutation
 from coalesce_lint.verify.variant.proxy import ProxyBuilder
 
-#: Seconds that a proof may go on with further programs once the chosen ones are proved; a GPU then runs the whole grid.
+#: Seconds that a proof may go on with further programs once the chosen ones are proved; a GPU then runs the
+#: whole grid.
 PROOF_SECONDS = 5.0
 PROOF_SECONDS_GPU = 0.5
 
@@ -82,7 +83,8 @@ class Workshop:
     def task(self, launch: dict[str, Any]) -> dict[str, Any]:
         folder = self.session.folder
         return {
-            "path": str(folder / launch["closure"]), "kernel": launch["kernel"], "arch": self.arch, "launch": launch,
+            "path": str(folder / launch["closure"]), "kernel": launch["kernel"], "arch": self.arch,
+            "launch": launch,
             "folder": str(folder), "programs": self.session.settings.programs,
         }  # fmt: skip
 

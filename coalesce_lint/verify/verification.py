@@ -48,7 +48,8 @@ class Outcome:
 
 
 def verify(session: Session) -> Outcome:
-    """Captures the program's launches and verifies them. Raises Unverifiable where there is nothing to verify."""
+    """Captures the program's launches and verifies them. Raises Unverifiable where there is nothing to
+    verify."""
     settings, say = session.settings, session.progress.say
     gpu = measuring.find_gpu(settings.device)
     say("starting the compiler and the interpreter")
@@ -91,8 +92,8 @@ def nothing_launched(notes: list[str]) -> str:
     if notes:
         return notes[0]
     return (
-        "the program launched no Triton kernel that can be seen (launches by torch.compile, ahead-of-time compiled "
-        "kernels and replays of CUDA graphs are not)"
+        "the program launched no Triton kernel that can be seen (launches by torch.compile, ahead-of-time "
+        "compiled kernels and replays of CUDA graphs are not)"
     )
 
 
@@ -286,10 +287,13 @@ def counts(sites: list[Site]) -> dict[str, float]:
 
 def empty(launch: dict[str, Any], place: Any, op: str, pointer: str) -> dict[str, Any]:
     return {
-        "path": show_path(place[0]), "line": place[1], "column": place[2], "kernel": launch["kernel"], "op": op,
+        "path": show_path(place[0]), "line": place[1], "column": place[2], "kernel": launch["kernel"],
+        "op": op,
         "pointer": pointer, "verdict": "", "reason": None, "stride": None, "extent": None, "predicted": None,
-        "counters": None, "measured": None, "addresses_proved": False, "outputs_equal": None, "permute_us": None,
-        "pays_after_launches": None, "grid": launch["grid"], "together": False, "padded": None, "split_copy": False,
+        "counters": None, "measured": None, "addresses_proved": False, "outputs_equal": None,
+        "permute_us": None,
+        "pays_after_launches": None, "grid": launch["grid"], "together": False, "padded": None,
+        "split_copy": False,
         "proxy": None,
     }  # fmt: skip
 

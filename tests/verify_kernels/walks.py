@@ -83,7 +83,7 @@ def launch_softmax_rows():
 
 
 @triton.jit
-def paged_keys(table_ptr, k_ptr, q_ptr, out_ptr, stride_block, stride_dim, PAGE: tl.constexpr, DIM: tl.constexpr):
+def paged_keys(table_ptr, k_ptr, q_ptr, out_ptr, s_block, s_dim, PAGE: tl.constexpr, DIM: tl.constexpr):
     """Head-dim-major pages: [block, dim, token]; the block comes from a table."""
     sequence = tl.program_id(0)
     dims = tl.arange(0, DIM)
@@ -91,7 +91,7 @@ def paged_keys(table_ptr, k_ptr, q_ptr, out_ptr, stride_block, stride_dim, PAGE:
     for page in range(4):
         block = tl.load(table_ptr + sequence * 4 + page)
         for token in range(PAGE):
-            k = tl.load(k_ptr + block * stride_block + dims * stride_dim + token)
+            k = tl.load(k_ptr + block * s_block + dims * s_dim + token)
             tl.store(out_ptr + (sequence * 4 + page) * PAGE + token, tl.sum(q * k))
 
 
@@ -413,5 +413,6 @@ def launch_anti_diagonal():
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or [n for n in list(globals()) if n.startswith("launch_") and n != "launch_of_type"]:
+    known = [n for n in list(globals()) if n.startswith("launch_") and n != "launch_of_type"]
+    for name in sys.argv[1:] or known:
         globals()[name if name.startswith("launch_") else f"launch_{name}"]()

@@ -20,8 +20,8 @@ INT32 = 2**31
 class Target:
     """One memory to permute: the pointer parameters that lead to it, and how it is permuted.
 
-    With ``places`` (line and column in the file of the calls) only those accesses are rewritten, to read a copy that a new
-    parameter points to (a split copy).
+    With ``places`` (line and column in the file of the calls) only those accesses are rewritten, to read a
+    copy that a new parameter points to (a split copy).
     """
 
     parameters: tuple[str, ...]
@@ -31,8 +31,8 @@ class Target:
 
 @dataclass
 class Variant:
-    """``closure`` of the rewritten kernel; ``arguments`` are its new integer parameters, ``copies`` its new pointers
-    by the parameter whose copy they point to."""
+    """``closure`` of the rewritten kernel; ``arguments`` are its new integer parameters, ``copies`` its new
+    pointers by the parameter whose copy they point to."""
 
     closure: dict[str, Any]
     name: str
@@ -82,7 +82,8 @@ class Builder:
     # names
 
     def name_of(self, scope: Scope, leaf: Leaf) -> str:
-        """What the leaf is called within ``scope``, which is the leaf's own or one that it reaches by calls."""
+        """What the leaf is called within ``scope``, which is the leaf's own or one that it reaches by
+        calls."""
         if (scope, leaf) in self.names:
             return self.names[scope, leaf]
         if leaf in scope.bound:
@@ -156,7 +157,8 @@ class Builder:
         return found, not number.runtime and (found == number.value or not self.runtime)
 
     def ratio(self, form: Form, number: Number) -> int | None:
-        """K with ``step(number * c) == K * c`` for every coefficient in ``form``; None where there is none."""
+        """K with ``step(number * c) == K * c`` for every coefficient in ``form``; None where there is
+        none."""
         found: set[int | None] = set()
         for item, factor in form.terms.items():
             whole = number * factor
@@ -178,7 +180,8 @@ class Builder:
         return ratios.pop() if len(ratios) == 1 else None
 
     def text(self, scope: Scope, form: Form, root: Leaf | None = None) -> str:
-        """The mapped form as source text within ``scope``; ``root`` stands in for the pointer it begins with."""
+        """The mapped form as source text within ``scope``; ``root`` stands in for the pointer it begins
+        with."""
         parts: list[str] = []
         base: list[str] = []
         self.add(scope, form, Number(1), parts, base, root)
@@ -192,7 +195,8 @@ class Builder:
     def add(
         self, scope: Scope, form: Form, factor: Number, parts: list[str], base: list[str], root: Leaf | None
     ) -> None:
-        """Appends the texts of the mapped terms to ``parts``, and to ``base`` a pointer that is walked along."""
+        """Appends the texts of the mapped terms to ``parts``, and to ``base`` a pointer that is walked
+        along."""
         for item, number in form.terms.items():
             whole = number * factor
             accumulator = item.leaf.origin
@@ -338,10 +342,11 @@ class Builder:
         )
         given.update({k.arg: k.value for k in node.keywords if k.arg})
         spans, edits = self.spans(scope), self.edit(scope)
-        if not isinstance(value.base, Form) or not isinstance(given.get("strides"), (ast.Tuple, ast.List)):
+        strides = given.get("strides")
+        if not isinstance(value.base, Form) or not isinstance(strides, (ast.Tuple, ast.List)):
             raise Refusal("a block pointer whose strides are not written out")
         steps = []
-        for element, stride in zip(given["strides"].elts, value.strides, strict=True):
+        for element, stride in zip(strides.elts, value.strides, strict=True):
             if not isinstance(stride, Form) or not stride.is_number:
                 raise Refusal("a block pointer with a stride that is not known before the launch")
             step, literal = self.step(stride.const)

@@ -1,8 +1,8 @@
 """Follows a kernel with the arguments of one launch: every memory call with what its pointer holds.
 
-Values are sums of leaves (``forms.py``). A loop's body is followed once: a variable that the loop only adds to becomes an
-accumulator, any other that it assigns is a leaf of its own. Branches that the launch does not take are followed too,
-but what they assign does not count.
+Values are sums of leaves (``forms.py``). A loop's body is followed once: a variable that the loop only adds
+to becomes an accumulator, any other that it assigns is a leaf of its own. Branches that the launch does not
+take are followed too, but what they assign does not count.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Follower:
                 self.assign(scope, target, self.value(scope, value), node, value)
             case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
                 whole = ast.copy_location(ast.BinOp(ast.Name(name, ast.Load()), op, value), node)
-                whole.left = ast.copy_location(whole.left, target)  # type: ignore[assignment]
+                whole.left = ast.copy_location(whole.left, target)
                 found = self.value(scope, whole)
                 if isinstance(found, Form) and any(leaf.node is whole for leaf in found.leaves()):
                     found = Form.of(Leaf(scope, None, Joined("after", node, name), None))
@@ -168,9 +168,9 @@ class Follower:
 
     def accumulate(self, accumulator: Accumulator, value: Form, statement: ast.stmt) -> Form:
         """The value after ``p += delta``. Raises Refusal where the statement does more than that."""
-        current = accumulator.current
         delta = Form(dict(value.terms), value.const)
-        number = delta.terms.pop(Item(current), None) if current is not None else None
+        own = [i for i in delta.terms if i.leaf.origin is accumulator and not i.views]
+        number = delta.terms.pop(own[0]) if len(own) == 1 else None
         if number is None or number.value != 1 or any(x.origin is accumulator for x in delta.leaves()):
             raise Refusal(f"{accumulator.name} changes in a loop by more than an added step")
         accumulator.updates.append(Update(statement, delta))
@@ -184,8 +184,11 @@ class Follower:
             self.block(scope, body if taken else orelse)
             return
         before = dict(scope.env)
+        current = {a: a.current for a in scope.accumulators.values()}
         self.block(scope, body)
         first, scope.env = scope.env, dict(before)
+        for accumulator, leaf in current.items():
+            accumulator.current = leaf
         self.block(scope, orelse)
         second = scope.env
         if taken is not None:
@@ -324,7 +327,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def runtime(value: Any) -> bool:
-    return isinstance(value, Form) and value.const.runtime or bool(getattr(value, "runtime", False))
+    return (isinstance(value, Form) and value.const.runtime) or bool(getattr(value, "runtime", False))
 
 
 def roots_of(value: Any) -> set[Leaf]:

@@ -1,8 +1,8 @@
 """Values of a kernel's variables as sums of multiples of leaves, with the numbers of one launch put in.
 
-A leaf is a value that the variant can name: a parameter, a loop variable, or an expression that is neither a sum nor
-a product by a number. Whether a number came from a runtime argument is kept beside it (``runtime``), for the variant
-must not get from the compiler what the original did not get.
+A leaf is a value that the variant can name: a parameter, a loop variable, or an expression that is neither a
+sum nor a product by a number. Whether a number came from a runtime argument is kept beside it (``runtime``),
+for the variant must not get from the compiler what the original did not get.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ ZERO, ONE = Number(0), Number(1)
 class Leaf:
     """A value with a name, or one that gets a name when it is needed.
 
-    ``scope`` is the function it belongs to. ``node`` is the expression to be named, None for what ``name`` names already.
-    ``rank`` is the number of tile axes (0: a scalar, None: not known).
+    ``scope`` is the function it belongs to. ``node`` is the expression to be named, None for what ``name``
+    names already. ``rank`` is the number of tile axes (0: a scalar, None: not known).
     """
 
     scope: Any
@@ -68,7 +68,8 @@ class Item:
 
 @dataclass
 class Form:
-    """``root + const + sum of number * item``; ``root`` is the leaf of a pointer parameter, None for integers."""
+    """``root + const + sum of number * item``; ``root`` is the leaf of a pointer parameter, None for
+    integers."""
 
     terms: dict[Item, Number] = field(default_factory=dict)
     const: Number = ZERO

@@ -1,9 +1,9 @@
 """The permutation of a tensor's memory that turns a stride into stride 1.
 
 With the stride ``s`` and an extent ``E`` (how many steps of ``s`` the walked dimension has), an offset in
-elements is split into three digits, ``o = a*(s*E) + b*s + c``, and goes to ``a*(s*P) + c*P + b``. The pitch ``P``
-is ``E``, or larger where rows of ``E`` elements would begin within a sector. Two neighbours along the walked
-dimension (``b`` and ``b + 1``) become neighbours in memory.
+elements is split into three digits, ``o = a*(s*E) + b*s + c``, and goes to ``a*(s*P) + c*P + b``. The pitch
+``P`` is ``E``, or larger where rows of ``E`` elements would begin within a sector. Two neighbours along the
+walked dimension (``b`` and ``b + 1``) become neighbours in memory.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class Permutation:
     def step(self, coefficient: int, folded: bool = False) -> int:
         """What a step of ``coefficient`` elements becomes, as long as no digit overflows.
 
-        With ``folded`` the lowest digit may be negative: ``s - 1`` is then one step forth and one element back. Which
-        of the two a kernel means cannot be told from the number; whether digits overflow is for the proof to say.
+        With ``folded`` the lowest digit may be negative: ``s - 1`` is then one step forth and one element
+        back. Which of the two a kernel means cannot be told from the number; whether digits overflow is for
+        the proof to say.
         """
         sign = -1 if coefficient < 0 else 1
         a, rest = divmod(abs(coefficient), self.block)
@@ -105,9 +106,9 @@ def candidates(
 ) -> list[Permutation]:
     """Permutations to try, the natural one first.
 
-    ``dimensions`` are (size, stride) pairs of the tensors in that memory. Natural is the extent of the dimension
-    with the stride; the same with rows padded to whole sectors follows where natural rows are not; last comes what is
-    always possible.
+    ``dimensions`` are (size, stride) pairs of the tensors in that memory. Natural is the extent of the
+    dimension with the stride; the same with rows padded to whole sectors follows where natural rows are not;
+    last comes what is always possible.
     """
     found = []
     sizes = sorted({size for size, s in dimensions if s == stride and size > 1}, reverse=True)

@@ -1,7 +1,8 @@
-"""The proxy of an access that no permutation makes contiguous: same masks and bytes, contiguous addresses, wrong values.
+"""The proxy of an access that no permutation makes contiguous: same masks and bytes, contiguous addresses,
+wrong values.
 
-Its time is a bound, not a measurement: what the access would cost if its lanes walked memory. It is refused where
-the wrong values would change what else the kernel does: addresses, masks, branches.
+Its time is a bound, not a measurement: what the access would cost if its lanes walked memory. It is refused
+where the wrong values would change what else the kernel does: addresses, masks, branches.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ class ProxyBuilder(Builder):
         tiles = max(1, self.length // tile)
         if self.length < tile:
             raise Refusal("the tensor is smaller than the tile")
-        number = "tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))"
+        number = (
+            "tl.program_id(0) + tl.num_programs(0) * "
+            "(tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))"
+        )
         for loop in loops_around(site.scope.tree, site.call):
             number = f"({number}) * 7 + {loop}"
         count = self.number(site.scope, tiles, literal=False)
@@ -91,7 +95,8 @@ def loops_around(tree: ast.FunctionDef, call: ast.Call) -> list[str]:
 
 
 def reaches_control(site: Site, follower: Follower) -> str | None:
-    """What the value of a load reaches that it must not: "an address", "a mask" or "a branch"; None if nothing."""
+    """What the value of a load reaches that it must not: "an address", "a mask" or "a branch"; None if
+    nothing."""
     tree = site.scope.tree
     tainted: set[str] = set()
 

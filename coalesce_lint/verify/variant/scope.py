@@ -68,7 +68,8 @@ class Accumulator:
 
 @dataclass(frozen=True)
 class Joined:
-    """Where a variable with several possible values gets a name of its own: "after" or at the "start" of a statement."""
+    """Where a variable with several possible values gets a name of its own: "after" or at the "start" of a
+    statement."""
 
     where: str
     statement: Any

@@ -19,8 +19,8 @@ Start = tuple[int, int]
 class Edits:
     """Changes of one function. Keys are spans of expressions and starts of statements.
 
-    ``hoisted`` gives an expression a name that is assigned before its statement. ``start`` are statements for the
-    beginning of a loop's body (or of the function).
+    ``hoisted`` gives an expression a name that is assigned before its statement. ``start`` are statements
+    for the beginning of a loop's body (or of the function).
     """
 
     replaced: dict[Span, str] = field(default_factory=dict)
