@@ -84,7 +84,7 @@ def check_interpreter(start: int, count: int) -> int:
     """Kernels whose addresses differ between the evaluator and Triton's interpreter."""
     different = 0
     tried, failed = 0, Counter[str]()
-    for seeds in (range(s, min(s + 500, start + count)) for s in range(start, start + count, 500)):
+    for seeds in (range(s, min(s + 200, start + count)) for s in range(start, start + count, 200)):
         result = interpreter.differences([generate(s) for s in seeds])
         tried += len(seeds)
         failed.update(result.errors)
