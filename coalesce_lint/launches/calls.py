@@ -89,7 +89,7 @@ def call(ev: Evaluator, node: ast.Call) -> Value:
             return Unknown("what a launch returns")
     else:
         target = ev.expr(func)
-    if isinstance(target, Bound) and target.indexed:
+    if _is_runner(target):
         _launched(ev, node, target, func)  # runner = kernel[grid]; runner(...)
         return Unknown("what a launch returns")
     if isinstance(target, Bound):
@@ -103,6 +103,15 @@ def _saved(ev: Evaluator, value: Value) -> Facts:
     questions = ev.questions()
     facts = questions.facts(value)
     return Facts(questions.contiguous(value), facts.unit, questions.rank(value))
+
+
+def _is_runner(value: Value) -> bool:
+    """Whether the value is ``kernel[grid]``, or a partial application of it."""
+    while isinstance(value, Bound):
+        if value.indexed:
+            return True
+        value = value.target
+    return False
 
 
 def arguments(ev: Evaluator, node: ast.Call) -> tuple[tuple[Value, ...], dict[str, Value]]:

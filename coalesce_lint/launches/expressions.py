@@ -31,6 +31,7 @@ from coalesce_lint.launches.values import (
     StridesOf,
     Table,
     Tensor,
+    Test,
     Unknown,
     Value,
 )
@@ -301,6 +302,9 @@ class Evaluator:
 
     def _binary(self, node: ast.BinOp) -> Value:
         a, b = self.expr(node.left), self.expr(node.right)
+        if isinstance(a, Test) and isinstance(b, Test) and isinstance(node.op, ast.BitAnd):
+            both = ast.copy_location(ast.BoolOp(ast.And(), [node.left, node.right]), node)
+            return Test(both, self.state.names.copy())
         if isinstance(a, Number) and isinstance(b, Number):
             return _folded(node.op, a.value, b.value)
         if isinstance(a, _SIZES) and isinstance(b, _SIZES):
@@ -330,10 +334,12 @@ class Evaluator:
 
     def _either(self, node: ast.BoolOp) -> Value:
         values = tuple(self.expr(v) for v in node.values)
+        if all(isinstance(v, Test) for v in values):
+            return Test(node, self.state.names.copy())
         return self.choice(values) if isinstance(node.op, ast.Or) else Unknown("a condition")
 
     def _compare(self, node: ast.Compare) -> Value:
-        return Unknown("a condition")
+        return Test(node, self.state.names.copy())
 
     def _conditional(self, node: ast.IfExp) -> Value:
         from coalesce_lint.launches import conditions
