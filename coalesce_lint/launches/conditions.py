@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from coalesce_lint.launches.torch_calls import integer
+from coalesce_lint.launches.torch_args import integer
 from coalesce_lint.launches.values import (
     Each,
     Facts,
