@@ -253,7 +253,9 @@ def _framed(finding: Finding, comments: Suppressions) -> Finding:
 def _idle_comments(own: Suppressions, rules: Sequence[Rule], todo: Work) -> list[tuple[Key, Finding]]:
     """What the rules say of the comments in a file, each unless it silenced something in this run."""
     found = []
-    for key, place, said in own.unused(todo.codes, (r.code for r in all_rules())):
+    every = all_rules()
+    usual = [r.code for r in every if r.default]
+    for key, place, said in own.unused(todo.codes, [r.code for r in every], usual):
         for rule in rules:
             for finding in rule.check_comment(place, said):
                 if _wanted(finding, todo) and not own.covers_comment(finding):

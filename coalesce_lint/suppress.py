@@ -61,19 +61,22 @@ class Suppressions:
         """
         return kernel.path == self.path and self._off(kernel.line, of_use)
 
-    def unused(self, codes: Iterable[str], known: Iterable[str]) -> Iterator[tuple[Key, Place, str]]:
+    def unused(
+        self, codes: Iterable[str], known: Iterable[str], usual: Iterable[str]
+    ) -> Iterator[tuple[Key, Place, str]]:
         """The comments that could silence a rule of ``codes``, with their place and what they say.
 
-        ``known`` are the codes of all rules. Bare comments may be meant for others and are left out. Whether
-        a comment was of use is told by ``used``, of the whole run.
+        ``known`` are the codes of all rules, ``usual`` those of the default set. Bare comments may be meant
+        for others and are left out. Whether a comment was of use is told by ``used``, of the whole run.
         """
         running, existing = list(codes), list(known)
+        judges_off = set(usual) <= set(running)
         for number, line in enumerate(self.lines, 1):
             for entry in noqa_codes(line) or ():
                 matching = [c for c in existing if c.startswith(entry)]
                 if _OURS.fullmatch(entry) and (not matching or set(matching) <= set(running)):
                     yield self._key(number, entry), self._place(number, NOQA), f"noqa: {entry}"
-            if OFF.search(line):
+            if judges_off and OFF.search(line):
                 yield self._key(number, "off"), self._place(number, OFF), "coalesce-lint: off"
 
     def _place(self, number: int, pattern: re.Pattern[str]) -> Place:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from coalesce_lint.access import Place
-from coalesce_lint.kernels.places import characters
-from coalesce_lint.syntax import parse
+from coalesce_lint.syntax import characters, parse
 
 #: Steps back that are followed.
 _DEPTH = 8
