@@ -88,7 +88,8 @@ class Cost:
     max_sectors_per_request: float | None = None
     program_bytes: int | None = None  #: distinct bytes that the lanes of a program ask for
     program_lookups: int | None = None  #: sectors that the requests of a program look up in L1
-    #: The layouts in which the access is made (``hardware.linear_layout``); none for a scalar. Not serialized.
+    #: The layouts in which the access is made (``hardware.linear_layout``), each with the bytes of one
+    #: instruction; none for a scalar. Not serialized.
     layouts: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:

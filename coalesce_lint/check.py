@@ -11,12 +11,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coalesce_lint import files, suppress
+from coalesce_lint import files
 from coalesce_lint.analysis import analyze, describe, load_engine
-from coalesce_lint.findings import Finding, all_rules, run_rules
+from coalesce_lint.findings import Finding, Rule, all_rules, run_rules
+from coalesce_lint.suppress import Key, Suppressions
+from coalesce_lint.trail import Source
 
 if TYPE_CHECKING:
+    from coalesce_lint.access import FileReport
     from coalesce_lint.assume import Assumptions
+    from coalesce_lint.changes import Changes
     from coalesce_lint.launches.index import LaunchIndex
     from coalesce_lint.per_file import PerFileIgnores
 
@@ -34,6 +38,7 @@ class Counts:
     accesses: int = 0
     unknown: int = 0
     suppressed: int = 0
+    known: int = 0  #: findings that the baseline has
 
     def add(self, other: Counts) -> None:
         for name, value in vars(other).items():
@@ -48,6 +53,10 @@ class FileResult:
     findings: list[Finding] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     crash: str | None = None
+    used: set[Key] = field(default_factory=set)  #: comments that silenced something, here or in other files
+    idle: list[tuple[Key, Finding]] = field(
+        default_factory=list
+    )  #: findings on comments, unless they are used
 
 
 @dataclass
@@ -75,6 +84,8 @@ class Work:
     assumptions: Assumptions | None = None  #: what is taken for granted of launches
     strings: bool = False  #: look for kernels inside string literals, too
     per_file: PerFileIgnores | None = None
+    changes: Changes | None = None  #: only kernels that these touch
+    frames: bool = False  #: findings shall carry their source lines and how their addresses came to be
     launches: LaunchIndex | None = None  #: the launches in all files of the run
 
 
@@ -126,18 +137,20 @@ def summary(outcome: Outcome) -> str:
     """The line that ends a run: silence from finding no kernels must be told from finding nothing wrong."""
     counts = outcome.counts
     parts = [
-        _number(counts.files, "file") + f" ({counts.parsed} parsed)",
-        _number(counts.kernels, "kernel"),
-        _number(counts.accesses, "access"),
+        number_of(counts.files, "file") + f" ({counts.parsed} parsed)",
+        number_of(counts.kernels, "kernel"),
+        number_of(counts.accesses, "access"),
         f"{counts.unknown} unknown",
-        _number(len(outcome.findings), "finding"),
+        number_of(len(outcome.findings), "finding"),
     ]
-    if counts.suppressed:
-        parts[-1] += f" ({counts.suppressed} suppressed)"
+    left_out = [(counts.suppressed, "suppressed"), (counts.known, "in the baseline")]
+    if any(number for number, _ in left_out):
+        parts[-1] += f" ({', '.join(f'{number} {why}' for number, why in left_out if number)})"
     return ", ".join(parts)
 
 
-def _number(number: int, noun: str) -> str:
+def number_of(number: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
     plural = noun + ("es" if noun.endswith("s") else "s")
     return f"{number} {noun if number == 1 else plural}"
 
@@ -158,14 +171,19 @@ def check_sources(sources: Sequence[tuple[str, bytes]], todo: Work, jobs: int, o
     else:
         results = map(work, sources)
     unique: dict[tuple[object, ...], Finding] = {}
+    used: set[Key] = set()
+    idle: list[tuple[Key, Finding]] = []
     for result in results:
+        used |= result.used
+        idle += result.idle
         outcome.counts.add(result.counts)
         if result.crash:
             outcome.problems.append(files.Problem(result.path, result.crash))
         for finding in result.findings:
             # a helper is reached from several files, under a path that each of them sees
             unique.setdefault((os.path.abspath(finding.place.path), *finding.sort_key()[1:]), finding)
-    outcome.findings = sorted(unique.values(), key=Finding.sort_key)
+    unneeded = [finding for key, finding in idle if key not in used]
+    outcome.findings = sorted([*unique.values(), *unneeded], key=Finding.sort_key)
 
 
 def check_source(source: tuple[str, bytes], todo: Work) -> FileResult:
@@ -185,18 +203,64 @@ def _check(path: str, data: bytes, todo: Work) -> FileResult:
         counts.kernels += 1
         counts.accesses += len(kernel.accesses)
         counts.unknown += sum(a.pattern == "unknown" for a in kernel.accesses)
+    result = FileResult(path, counts=counts)
     texts = _Texts(path, report.lines)
-    findings = []
-    for finding in run_rules(report.kernels, report.errors, rules):
-        if finding.optional and finding.code not in todo.asked:
+    own = texts.of(path)
+    off = [k for k in report.kernels if own.covers_kernel(k)]
+    on = [k for k in report.kernels if not own.covers_kernel(k)] if off else report.kernels
+    for kernel in off:
+        silenced = sum(_wanted(f, todo) for f in run_rules([kernel], [], rules))
+        own.covers_kernel(kernel, of_use=silenced > 0)
+        counts.suppressed += silenced
+    for finding in run_rules(on, report.errors, rules):
+        if not _wanted(finding, todo) or not _is_touched(finding, report, todo):
             continue
-        if todo.per_file is not None and todo.per_file.ignores(finding.place.path, finding.code):
-            continue
-        if suppress.is_suppressed(finding, texts.of(finding.place.path)):
+        comments = texts.of(finding.place.path)
+        if comments.covers(finding):
             counts.suppressed += 1
         else:
-            findings.append(_without_site(finding))
-    return FileResult(path, findings, counts)
+            result.findings.append(_without_site(_framed(finding, comments) if todo.frames else finding))
+    result.used = texts.used()
+    result.idle = _idle_comments(own, rules, todo)
+    return result
+
+
+def _wanted(finding: Finding, todo: Work) -> bool:
+    if finding.optional and finding.code not in todo.asked:
+        return False
+    return todo.per_file is None or not todo.per_file.ignores(finding.place.path, finding.code)
+
+
+def _is_touched(finding: Finding, report: FileReport, todo: Work) -> bool:
+    """Whether the changes touch the finding itself or one of the kernels it may be about."""
+    if todo.changes is None:
+        return True
+    place = finding.place
+    spans = [(k.path, k.line, k.end_line) for k in report.kernels if k.name == finding.kernel]
+    spans.append((place.path, place.line, max(place.line, place.end_line)))
+    return any(todo.changes.touch(*span) for span in spans)
+
+
+def _framed(finding: Finding, comments: Suppressions) -> Finding:
+    """The finding with its source lines and the steps by which its address came to be."""
+    source = Source(comments.path, comments.lines)
+    trail = [(s.place, s.role) for s in source.steps(finding.place)] if finding.access else []
+    numbers = {finding.place.line, *(p.line for p, _ in trail)}
+    lines = {n: source.lines[n - 1] for n in numbers if 0 < n <= len(source.lines)}
+    return replace(finding, trail=trail, lines=lines)
+
+
+def _idle_comments(own: Suppressions, rules: Sequence[Rule], todo: Work) -> list[tuple[Key, Finding]]:
+    """What the rules say of the comments in a file, each unless it silenced something in this run."""
+    found = []
+    every = all_rules()
+    usual = [r.code for r in every if r.default]
+    for key, place, said in own.unused(todo.codes, [r.code for r in every], usual):
+        for rule in rules:
+            for finding in rule.check_comment(place, said):
+                if _wanted(finding, todo) and not own.covers_comment(finding):
+                    found.append((key, finding))
+    return found
 
 
 def _without_site(finding: Finding) -> Finding:
@@ -207,19 +271,23 @@ def _without_site(finding: Finding) -> Finding:
 
 
 class _Texts:
-    """Lines by path: of the file at hand, and of the files that hold the helpers it calls."""
+    """The comments of the file at hand, and of the files that hold the helpers it calls."""
 
     def __init__(self, path: str, lines: list[str]) -> None:
-        self._known = {path: lines}
+        self._known = {path: Suppressions(path, lines)}
 
-    def of(self, path: str) -> list[str]:
+    def of(self, path: str) -> Suppressions:
         if path not in self._known:
             data = files.read_bytes(path)
-            try:
-                self._known[path] = files.decode(data).split("\n") if isinstance(data, bytes) else []
-            except files.DecodeError:
-                self._known[path] = []
+            lines: list[str] = []
+            if isinstance(data, bytes):
+                with contextlib.suppress(files.DecodeError):
+                    lines = files.decode(data).split("\n")
+            self._known[path] = Suppressions(path, lines)
         return self._known[path]
+
+    def used(self) -> set[Key]:
+        return {key for comments in self._known.values() for key in comments.used}
 
 
 def default_jobs() -> int:

@@ -30,6 +30,8 @@ class Finding:
     related: list[tuple[Place, str]] = field(default_factory=list)
     access: Access | None = None
     optional: bool = False  #: told only where the rule was selected by name
+    trail: list[tuple[Place, str]] = field(default_factory=list)  #: how the address came to be (``trail``)
+    lines: dict[int, str] = field(default_factory=dict)  #: the source lines of the finding and its trail
 
     def sort_key(self) -> tuple[str, int, int, str, str]:
         return (self.place.path, self.place.line, self.place.column, self.code, self.message)
@@ -78,6 +80,10 @@ class Rule:
             yield from self.check_access(access, kernel)
 
     def check_error(self, error: FileError) -> Iterable[Finding]:
+        return ()
+
+    def check_comment(self, place: Place, said: str) -> Iterable[Finding]:
+        """About a comment at ``place`` that silences nothing; ``said`` is what it says."""
         return ()
 
     def finding(self, access: Access, message: str, **kw: Any) -> Finding:

@@ -30,7 +30,8 @@ TABLE = "coalesce-lint"
 #: The element type of a pointer where neither the source, nor a launch, nor a setting says it.
 USUAL_ELEMENT = "fp32"
 
-FORMATS = ("concise", "json")
+#: Formats of findings, each a module of ``output``.
+FORMATS = ("concise", "full", "json", "json-lines", "sarif", "github", "gitlab", "junit")
 
 KEYS: dict[str, Key] = {
     "select": Key(Strings(), "rules to turn on instead of the default set, codes or beginnings of codes"),

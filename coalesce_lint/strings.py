@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 from coalesce_lint.access import FileReport, Place
 from coalesce_lint.files import may_hold_kernel
-from coalesce_lint.kernels.places import characters
-from coalesce_lint.syntax import parse
+from coalesce_lint.syntax import characters, parse
 
 _OPENING = re.compile(r"[rRuU]?('''|\"\"\"|'|\")")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -52,6 +53,14 @@ def complain(text: str) -> None:
         sys.stderr.flush()
     except OSError:
         pass  # nobody can be told
+
+
+def complain_lines(text: str) -> None:
+    """Prints ``text``, which may be several lines, on standard error, where there is one."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def _silence_stdout() -> None:

@@ -58,7 +58,7 @@ def test_a_file_that_is_no_python_is_one_finding(check, content, line):
     told, (said,) = check(content)
     assert told.returncode == 1
     assert said.startswith(f"bad.py:{line}:")
-    assert " CL901 not checked, the file cannot be read as Python: " in said
+    assert " CL901 [error] not checked, the file cannot be read as Python: " in said
 
 
 @pytest.mark.parametrize(
@@ -279,6 +279,6 @@ def test_a_kernel_that_libcst_cannot_parse_is_told_with_its_line(tmp_path, monke
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("k.py:9:9: CL101")
     assert second.startswith(
-        "k.py:17:1: CL901 kernel broken is not wholly checked: its source cannot be parsed"
+        "k.py:17:1: CL901 [error] kernel broken is not wholly checked: its source cannot be parsed"
     )
     assert "@" not in second

@@ -10,6 +10,8 @@ import pytest
 from expectations import BadExpectation, Line, Verdict
 
 from coalesce_lint.findings import all_rules, run_rules
+from coalesce_lint.launches.index import build
+from coalesce_lint.launches.verdict import attach
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 #: Those with kernels in strings are for tests/test_strings.py.
@@ -26,7 +28,9 @@ def name_of(path: Path) -> str:
 def analyze(path: Path):
     from coalesce_lint.engine import analyze_text
 
-    report = analyze_text(path.read_text(encoding="utf-8"), str(path))
+    text = path.read_text(encoding="utf-8")
+    report = analyze_text(text, str(path))
+    attach(report.kernels, build([(str(path), text)], [], innermost=True).of_file(str(path)), every=True)
     assert not report.errors, [e.message for e in report.errors]
     return report
 

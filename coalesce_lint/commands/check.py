@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coalesce_lint.commands.common import CONTEXT, fail, load_settings, settings_options, strings_option
-from coalesce_lint.terminal import complain, has_colour, write
+from coalesce_lint.commands.results import conclude
+from coalesce_lint.settings import FORMATS
 
 if TYPE_CHECKING:
-    from coalesce_lint.findings import Finding, Rule
+    from coalesce_lint.changes import Changes
+    from coalesce_lint.findings import Rule
     from coalesce_lint.per_file import PerFileIgnores
     from coalesce_lint.settings import Settings
 
@@ -24,10 +27,33 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["concise", "json"]),
-    help="concise: 'path:line:col: CODE message' for each finding. json: one document, see the README. "
+    type=click.Choice(FORMATS),
+    help="concise: 'path:line:col: CODE message' for each finding. full: with the source. json, json-lines: "
+    "see the README. sarif (2.1.0), github (annotations), gitlab (code quality), junit: for these programs. "
     "[default: output-format of the settings, else concise]",
 )
+@click.option(
+    "--output-file", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Write findings there."
+)
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule at the end.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Leave out the findings that FILE knows. [default: baseline of the settings]",
+)
+@click.option(
+    "--write-baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write all findings to FILE as known.",
+)
+@click.option(
+    "--diff",
+    metavar="REV",
+    help="Only findings in kernels that changed since this git revision, such as main.",
+)
+@click.option("--add-noqa", is_flag=True, help="Write '# noqa' comments for all findings into the files.")
 @click.option("--quiet", "-q", is_flag=True, help="No summary line on standard error.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even with findings; 2 stays 2.")
 @click.option(
@@ -58,8 +84,9 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     and without folders such as .venv, build and node_modules), or '-' for standard input.
 
     CODES are codes or beginnings of codes, with commas between them: --select CL1 --ignore CL100,CL103. The
-    longer of two entries wins. A '# noqa' or '# noqa: CL101' comment on a line of the access silences it
-    there.
+    longer of two entries wins. A '# noqa' or '# noqa: CL101' comment on a line of the access, or of the
+    assignment of its offset, silences it there; '# coalesce-lint: off' on a 'def' line silences a kernel, on
+    a line of its own the file.
 
     Findings go to standard output. One line on standard error then counts files, kernels, accesses,
     unknowns and findings, so that finding no kernels is told from finding nothing wrong.
@@ -77,6 +104,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     named = [options["stdin_filename"] or p if p == "-" else p for p in paths]
     found = load_settings(named, options["config"], options["isolated"])
     rules = _rules(found, options)
+    form = options["form"] or found.output_format
     stdin = (options["stdin_filename"] or "<stdin>") if "-" in paths else None
     items = files.walk([p for p in paths if p != "-"], found.exclude, found.root, options["force_exclude"])
     todo = run.Work(
@@ -86,6 +114,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         assumptions=Assumptions.of(found),
         strings=options["strings"],
         per_file=_per_file(found),
+        changes=_changes(options["diff"], named),
+        frames=form in ("full", "sarif"),
     )
     outcome = run.check_paths(
         items,
@@ -93,25 +123,19 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         jobs=options["jobs"] or run.default_jobs(),
         stdin=None if stdin is None else (stdin, files.read_stdin(stdin)),
     )
-    if options["evidence"]:
-        outcome.findings = _with_evidence(outcome.findings, options["evidence"], options["min_slowdown"])
-    elif options["min_slowdown"] is not None:
-        fail("--min-slowdown needs --evidence")
-    write(_renderer(options["form"] or found.output_format).render(outcome, has_colour()))
-    for problem in outcome.problems:
-        complain(f"{problem.path}: {problem.message}")
-    if not options["quiet"]:
-        complain(run.summary(outcome))
-    return 0 if options["exit_zero"] and outcome.exit_code == 1 else outcome.exit_code
+    return conclude(outcome, form, found, options)
 
 
-def _with_evidence(findings: list[Finding], paths: tuple[Path, ...], limit: float | None) -> list[Finding]:
-    """The findings joined with what was measured. Ends the run where a file is no evidence."""
-    from coalesce_lint.evidence import Evidence, EvidenceError
+def _changes(revision: str | None, paths: list[str]) -> Changes | None:
+    """What changed since ``revision``. Ends the run where git cannot tell."""
+    if revision is None:
+        return None
+    from coalesce_lint import changes
 
+    folders = [p if os.path.isdir(p) else os.path.dirname(p) or "." for p in paths]
     try:
-        return Evidence.read(list(paths)).join(findings, limit)
-    except EvidenceError as error:
+        return changes.since(revision, [f for f in folders if os.path.isdir(f)])
+    except changes.ChangesError as error:
         fail(str(error))
 
 
@@ -140,10 +164,3 @@ def _per_file(found: Settings) -> PerFileIgnores | None:
     return (
         PerFileIgnores(found.per_file_ignores, found.root) if found.per_file_ignores and found.root else None
     )
-
-
-def _renderer(name: str) -> Any:
-    """The output module of that name."""
-    import importlib
-
-    return importlib.import_module(f"coalesce_lint.output.{name.replace('-', '_')}")

@@ -241,7 +241,9 @@ class Counter:
             max_sectors_per_request=float(total.max_sectors) if gathers else None,
             program_bytes=None if gathers else round(total.program_bytes / total.programs),
             program_lookups=None if gathers else round(total.sectors / total.programs),
-            layouts=() if op.layout is None else (op.layout, *op.copies),
+            layouts=tuple(
+                (d, vector_elements(op, d) * size) for d in (op.layout, *op.copies) if d is not None
+            ),
         )
         cost.limited_by = limited_by(op, cost, self.vector, gathers, self.unit_axes())
         return cost

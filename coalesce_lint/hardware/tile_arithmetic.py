@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from coalesce_lint.hardware.graph import Unresolved
 from coalesce_lint.hardware.tiles import ZERO, Tile, aligned, apply, spread, union_taint
 
 #: Elements that the memo holds at most; then it begins anew.
@@ -58,6 +59,18 @@ _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
 BINARY = frozenset((*_PLAIN, "add", "sub", "min", "max"))
 
 
+#: Integers of a kernel have 64 bits at most; squares of squares would fill the memory.
+_LARGEST = 1 << 80
+
+
+def _bounded(tile: Tile) -> Tile:
+    """``tile``, if its last element is a number that a kernel may hold. Raises Unresolved otherwise."""
+    last = tile.relative[-1] if tile.relative else 0
+    if any(isinstance(x, int) and abs(x) > _LARGEST for x in (tile.base, last)):
+        raise Unresolved("number too large")
+    return tile
+
+
 class Arithmetic:
     """Operations on tiles. Results are remembered by the identity of the lists that they are made from."""
 
@@ -89,14 +102,22 @@ class Arithmetic:
     # -- operations -------------------------------------------------------------------------------
 
     def binary(self, op: str, a: Tile, b: Tile) -> Tile:
+        """``op`` of two tiles. Raises Unresolved where a product outgrows the integers of a kernel."""
         if op in ("add", "sub"):
             return self._sum(op, a, b)
+        if op in ("mul", "shl"):
+            return _bounded(self._product(op, a, b))
+        if op in ("min", "max"):
+            return self._extremum(op, a, b)
+        return apply(_PLAIN[op], a, b)
+
+    def _product(self, op: str, a: Tile, b: Tile) -> Tile:
         if op == "mul" and (a.single or b.single):
             return self._multiple(a, b.base) if b.single else self._multiple(b, a.base)
         if op == "shl" and b.single and isinstance(b.base, int) and 0 <= b.base < 64:
             return self._multiple(a, 1 << b.base)
-        if op in ("min", "max"):
-            return self._extremum(op, a, b)
+        if op == "shl" and any(isinstance(x, int) and not 0 <= x < 64 for x in b.data):
+            raise Unresolved("shift by more bits than there are")
         return apply(_PLAIN[op], a, b)
 
     def _sum(self, op: str, a: Tile, b: Tile) -> Tile:

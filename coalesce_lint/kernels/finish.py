@@ -113,7 +113,7 @@ class Finisher:
             self._uneven_phis = {
                 id(n)
                 for n in joins
-                if n.args[1].shape and n.args[2].shape and n.args[1].shape != n.args[2].shape
+                if None not in (n.args[1].shape, n.args[2].shape) and n.args[1].shape != n.args[2].shape
             }
         todo, seen = [address] if self._uneven_phis else [], set()
         while todo:

@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from coalesce_lint.kernels.words import words
+from coalesce_lint.syntax import characters
 
 #: First line (from 1), first column, last line, column behind the end. Columns count characters from 0.
 Span = tuple[int, int, int, int]
@@ -43,12 +44,6 @@ def _span(node: Any, lines: Sequence[str]) -> Span:
         node.end_lineno,
         characters(lines, node.end_lineno, node.end_col_offset),
     )
-
-
-def characters(lines: Sequence[str], line: int, column: int) -> int:
-    """The column in characters for a column of ``ast``, which counts bytes of UTF-8; both from 0."""
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    return column if text.isascii() else len(text.encode()[:column].decode(errors="replace"))
 
 
 _SKIP = tuple(

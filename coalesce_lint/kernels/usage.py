@@ -76,6 +76,7 @@ class Usage:
 
     def _find_sizes(self) -> set[Param]:
         sizes: set[Param] = set()
+        factors: dict[Node, frozenset[Param]] = {}
         products: list[tuple[frozenset[Param], frozenset[Param]]] = []
         for n in self._nodes:
             if n.op == "cmp":
@@ -92,7 +93,7 @@ class Usage:
                 for a in n.args[:2]:
                     sizes |= self.leaves(a)[0]
             elif n.op == "mul":
-                left, right = (_factors(x) for x in n.args)
+                left, right = (_factors(x, factors) for x in n.args)
                 if left and right:
                     products.append((left, right))
         for left, right in products:
@@ -120,16 +121,23 @@ def _additive(node: Node) -> set[Param]:
     return out
 
 
-def _factors(node: Node) -> frozenset[Param]:
-    """The runtime parameters of a product, when it is nothing but a product."""
+def _factors(node: Node, known: dict[Node, frozenset[Param]]) -> frozenset[Param]:
+    """The runtime parameters of a product, when it is nothing but a product.
+
+    ``known``: those of nodes that were looked at before, for squares of squares share their factors.
+    """
+    if node not in known:
+        known[node] = _factors_of(node, known)
+    return known[node]
+
+
+def _factors_of(node: Node, known: dict[Node, frozenset[Param]]) -> frozenset[Param]:
     if node.op == "param":
         return frozenset() if node.attr.constexpr else frozenset((node.attr,))
-    if node.op == "mul":
-        a, b = (_factors(x) for x in node.args)
-        if all(x.op in ("param", "mul", "const") for x in node.args):
-            return a | b
+    if node.op == "mul" and all(x.op in ("param", "mul", "const") for x in node.args):
+        return _factors(node.args[0], known) | _factors(node.args[1], known)
     if node.op == "cast":
-        return _factors(node.args[0])
+        return _factors(node.args[0], known)
     return frozenset()
 
 

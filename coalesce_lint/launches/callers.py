@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from coalesce_lint.launches import walk
 from coalesce_lint.launches.decorators import learn_from_decorators
-from coalesce_lint.launches.expressions import SAVED, Evaluator
+from coalesce_lint.launches.expressions import Evaluator
 from coalesce_lint.launches.modules import HostFunction, HostModule, HostTree
+from coalesce_lint.launches.names import SAVED
 from coalesce_lint.launches.values import Facts, Items, Known, Number, Star, Tensor, Value
 
 #: Callers of callers are followed so far.

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from coalesce_lint.launches.torch_calls import integer
+from coalesce_lint.launches.torch_args import integer
 from coalesce_lint.launches.values import (
     Each,
     Facts,
@@ -18,6 +18,7 @@ from coalesce_lint.launches.values import (
     StrideOf,
     StridesOf,
     Tensor,
+    Test,
     Value,
 )
 
@@ -49,6 +50,13 @@ def learn(ev: Evaluator, test: ast.expr, holds: bool) -> None:
         _called(ev, test, holds)
     elif isinstance(test, ast.NamedExpr):
         learn(ev, test.value, holds)
+    elif isinstance(test, ast.Name):
+        value = ev.state.names.get(test.id)
+        if isinstance(value, Test):
+            names = ev.state.names
+            ev.state.names = dict(value.names)
+            learn(ev, value.node, holds)
+            ev.state.names = names
 
 
 def _called(ev: Evaluator, test: ast.Call, holds: bool) -> None:

@@ -23,7 +23,7 @@ DEEPEST = 6
 
 def launches_of(module: HostModule, tree: HostTree, callers: Callers) -> Iterator[tuple[str, str, Launch]]:
     """Each launch in ``module`` with the path and the name of its kernel."""
-    lines = launch_lines(module.text)
+    lines = launch_lines(module.text) + _kernel_lines(module)
     if not lines:
         return
     readers = [f for f in module.all_functions if f.outer is None and _holds(f, lines)]
@@ -37,9 +37,21 @@ def launches_of(module: HostModule, tree: HostTree, callers: Callers) -> Iterato
 
 def launch_lines(text: str) -> list[int]:
     """The lines in which the subscript of a call ends."""
+    return _lines(LAUNCH, text)
+
+
+def _kernel_lines(module: HostModule) -> list[int]:
+    """The lines in which a kernel of the module is subscripted, called there or later."""
+    if not module.kernels:
+        return []
+    names = "|".join(map(re.escape, module.kernels))
+    return _lines(re.compile(rf"\b(?:{names})\["), module.text)
+
+
+def _lines(pattern: re.Pattern[str], text: str) -> list[int]:
     out = []
     line, at = 1, 0
-    for m in LAUNCH.finditer(text):
+    for m in pattern.finditer(text):
         line += text.count("\n", at, m.start())
         at = m.start()
         out.append(line)

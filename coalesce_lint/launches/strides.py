@@ -162,6 +162,9 @@ class Questions:
             return self._of_view(tensor, k, rank, depth)
         if not self.innermost:
             return Stride(why="nothing says what it is")
+        unit = self.facts(tensor).unit
+        if unit and (last or (rank is None and k >= self.asked.get(tensor.number, k))):
+            return Stride(why="another dimension is known to have stride 1")
         if last:
             return Stride(True, "assumed", f"the last dimension of {tensor.text}", 1)
         if rank is not None or k < 0:

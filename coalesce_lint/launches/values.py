@@ -6,6 +6,7 @@ kept beside it, because an assert or a guard adds to it and a branch may not.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -154,6 +155,14 @@ class Each:
     element: Value
 
 
+@dataclass(frozen=True)
+class Test:
+    """A condition that was given a name, with the names that it was written in."""
+
+    node: ast.expr
+    names: Mapping[str, Value] = field(default_factory=dict, compare=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """A dict with string keys; ``complete`` is False where it may hold more."""
@@ -188,7 +197,7 @@ class Unknown:
 
 Value: TypeAlias = (
     "Tensor | Number | StrideOf | StridesOf | SizeOf | ShapeOf | Sizes | Choice | Star | Items | Each "
-    "| Table | Reference | Bound | Unknown"
+    "| Test | Table | Reference | Bound | Unknown"
 )
 
 

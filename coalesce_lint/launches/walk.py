@@ -168,7 +168,7 @@ def joined(ev: Evaluator, a: State, b: State) -> State:
 
 
 def _either(ev: Evaluator, one: Value, one_known: Known, other: Value, other_known: Known) -> Value:
-    from coalesce_lint.launches.calls import joined_returns
+    from coalesce_lint.launches.inlining import joined_returns
 
     if one == other:
         return one

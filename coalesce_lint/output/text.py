@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coalesce_lint.findings import Finding
 
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "magenta": 35, "cyan": 36}
 
@@ -42,3 +46,10 @@ class Painter:
             return text
         codes = [str(c) for c in (1 if bold else None, _COLOURS.get(colour or "")) if c is not None]
         return f"\x1b[{';'.join(codes)}m{text}\x1b[0m"
+
+
+def qualifiers(finding: Finding) -> str:
+    """What stands behind a code, such as " [info, assumed]": an unusual severity or confidence."""
+    unusual = [finding.severity] if finding.severity != "warning" else []
+    unusual += [finding.confidence] if finding.confidence != "proved" else []
+    return f" [{', '.join(unusual)}]" if unusual else ""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coalesce_lint.access import Access, Cost
+from coalesce_lint.hardware.graph import walk
 from coalesce_lint.hardware.linear_layout import LinearLayout
 from coalesce_lint.verify.compiled import Prediction, SiteCost
 
@@ -45,7 +46,8 @@ class Compiled:
     ``status``: "agrees", "differs" (in the figures named by ``differs``), "no model" (the launch does not say
     enough for the model), "merged" (the compiler found the access equal to another one and left it out),
     "descriptor" (moved as a box, by no lane), "absent" (no such access in the compiled kernel).
-    ``data_dependent``: addresses come from loaded values; these are made up, and sectors are not compared.
+    ``data_dependent``: addresses, masks or the number of iterations come from loaded values. These are made
+    up, so what they decide is not compared: sectors, and requests where it is a mask or a loop.
     """
 
     status: str
@@ -108,16 +110,31 @@ def compare(copies: Sequence[Access], site: SiteCost | None, prediction: Predict
     if site is None or not site.executions:
         return Compiled("absent")
     costs = [a.cost for a in copies if a.cost is not None]
-    model = model_figures(costs[0], costs) if costs else Figures()
     operations = operations_of(site, prediction)
+    model = model_figures(costs, operations) if costs else Figures()
     if not any(o["emitted"] for o in operations):
         return Compiled("merged", model=model)
     compiler = compiler_figures(operations, site)
-    compiled = Compiled("no model", compiler, model, data_dependent=site.data_dependent)
+    decided = decided_by_data(copies[0])
+    compiled = Compiled("no model", compiler, model, data_dependent=site.data_dependent or decided)
     if costs:
-        compiled.differs = differing(model, compiler, site.data_dependent, costs[0].layouts, operations)
+        compiled.differs = differing(model, compiler, costs[0], operations)
+        made_up = {"sectors_per_request"} if compiled.data_dependent else set()
+        made_up |= {"requests_per_warp"} if decided else set()
+        compiled.differs = [name for name in compiled.differs if name not in made_up]
         compiled.status = "differs" if compiled.differs else "agrees"
     return compiled
+
+
+def decided_by_data(access: Access) -> bool:
+    """True where loaded values decide which lanes take part, or how often."""
+    site = access.site
+    if site is None:
+        return False
+    bounds = [node for loop in site.loops for node in loop.bounds or ()]
+    conditions = [condition for condition, _ in site.guards]
+    roots = [n for n in (site.predicate, *conditions, *bounds) if n is not None]
+    return any(node.op == "load" for node in walk(roots))
 
 
 def operations_of(site: SiteCost, prediction: Prediction) -> list[dict[str, Any]]:
@@ -127,9 +144,15 @@ def operations_of(site: SiteCost, prediction: Prediction) -> list[dict[str, Any]
     return [o for o in found if o["depth"] == deepest[o["serial"]]]
 
 
-def model_figures(cost: Cost, costs: Sequence[Cost]) -> Figures:
-    """The model's figures; requests are the mean over copies of the access."""
-    layout = cost.layouts[0] if cost.layouts else None
+def model_figures(costs: Sequence[Cost], operations: Sequence[dict[str, Any]]) -> Figures:
+    """The model's figures; requests are the mean over copies of the access.
+
+    An access that is made in several layouts shows the one that the compiler's first operation has.
+    """
+    cost = costs[0]
+    compiled = next((layout_of(o) for o in operations if o["emitted"]), None)
+    same = [pair for pair in cost.layouts if pair[0] == compiled]
+    layout, vector_bytes = [*same, *cost.layouts, (None, cost.vector_bytes)][0]
     requests = sum(c.requests_per_warp for c in costs) / len(costs)
     sectors: float | None = None
     if all(c.sectors_per_request is not None for c in costs) and requests:
@@ -138,8 +161,8 @@ def model_figures(cost: Cost, costs: Sequence[Cost]) -> Figures:
     return Figures(
         order=layout.order if layout is not None else (),
         elements_per_thread=run_of(layout),
-        vector_bytes=cost.vector_bytes,
-        lane_axis=cost.lane_axis,
+        vector_bytes=vector_bytes,
+        lane_axis=None if layout is None else layout.lane_axis,
         requests_per_warp=requests,
         sectors_per_request=sectors,
     )
@@ -177,8 +200,7 @@ def run_of(layout: LinearLayout | None) -> int:
 def differing(
     model: Figures,
     compiler: Figures,
-    data_dependent: bool,
-    layouts: Sequence[LinearLayout],
+    cost: Cost,
     operations: Sequence[dict[str, Any]],
 ) -> list[str]:
     """The names of the figures that do not agree.
@@ -187,7 +209,7 @@ def differing(
     """
     names = []
     compiled = [layout_of(o) for o in operations if o["emitted"]]
-    equal = any(c is not None and c in layouts for c in compiled)
+    equal = any(c is not None and c == layout for c in compiled for layout, _ in cost.layouts)
     if not equal:
         shape = tuple(operations[0]["shape"])
         if wide_axes(model.order, shape) != wide_axes(compiler.order, shape):
@@ -200,7 +222,7 @@ def differing(
         names.append("vector_bytes")
     if not near(model.requests_per_warp, compiler.requests_per_warp):
         names.append("requests_per_warp")
-    if not data_dependent and not near(model.sectors_per_request, compiler.sectors_per_request):
+    if not near(model.sectors_per_request, compiler.sectors_per_request):
         names.append("sectors_per_request")
     return names
 
