@@ -56,6 +56,7 @@ Public bug reports: illegal accesses above some 7,700 pages of a KV cache, wrong
 on at 56 heads of 128.
 """
 
+import re
 from collections.abc import Iterable
 
 from coalesce_lint.access import Access, Kernel
@@ -64,6 +65,8 @@ from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.launches.pitches import STRIDE_NAME
 from coalesce_lint.overflow import Product, products
 
+#: A parameter of such a name is an index or a count, not a step.
+_INDEX_NAME = re.compile(r"(?i)(^|_)(idx|index|ids?|pid|offs?|offset|start|num|n|size|len|head|expert)(_|$)")
 #: Products that are named in one finding.
 NAMED = 3
 
@@ -109,7 +112,7 @@ def _is_stride(product: Product, kernel: Kernel) -> bool:
     passed = [p for launch in kernel.launches if (p := launch.arguments.get(name)) is not None]
     if STRIDE_NAME.search(name) or any(p.kind == "stride" for p in passed):
         return True
-    return not passed and name not in kernel.sizes
+    return not passed and name not in kernel.sizes and not _INDEX_NAME.search(name)
 
 
 def _harmless(product: Product, kernel: Kernel) -> bool:
