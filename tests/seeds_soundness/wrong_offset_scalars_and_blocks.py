@@ -1,5 +1,5 @@
 # ruff: noqa
-"""Scalars in the printed offset: quotients that round up, conditions as numbers, moved blocks, late starts."""
+"""Scalars in the printed offset: quotients that round up, conditions as numbers, moved blocks, late starts, joins."""
 
 import triton
 import triton.language as tl
@@ -17,4 +17,6 @@ def kernel(y_ptr, z_ptr, x_ptr, n_cols, height, M, stride_ym, BLOCK_M: tl.conste
     tile = tl.make_block_ptr(z_ptr, (M, n_cols), (n_cols, 1), (pid * BLOCK_M, 0), (BLOCK_M, BLOCK_N), (1, 0))
     tile = tl.advance(tile, (BLOCK_M, BLOCK_N))
     v_4 = tl.load(tile)
+    v_5 = tl.load(y_ptr + tl.join(i, i + 5))
+    v_6 = tl.load(y_ptr + tl.interleave(i, i + 5))
     tl.store(x_ptr + i, v_1)
