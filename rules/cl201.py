@@ -76,6 +76,7 @@ from dataclasses import replace
 from coalesce_lint.access import Access, Kernel, LaunchAxis, UnderLaunch
 from coalesce_lint.advice import operation, strided_accesses
 from coalesce_lint.findings import Finding, Rule
+from coalesce_lint.launches.strides import GUESSED
 
 #: Launches that are named in one finding.
 NAMED = 3
@@ -90,7 +91,8 @@ class StridedByLaunch(Rule):
         found: dict[int, list[UnderLaunch]] = {}
         accesses = []
         for access in kernel.accesses:
-            bad = [u for u in access.launches if u.pattern == "strided" and access.pattern == "parametric"]
+            bad = [u for u in access.launches if u.pattern == "strided" and not _guessed(u)]
+            bad = bad if access.pattern == "parametric" else []
             if bad:
                 best = _best(access, bad[0])
                 access = replace(
@@ -124,6 +126,11 @@ class StridedByLaunch(Rule):
         related = [(u.place, f"launched here by {u.function}") for u in shown]
         related += [(c.place, f"called from {c.function}") for c in access.call_chain]
         return self.finding(access, message, confidence=first.basis, related=related)
+
+
+def _guessed(under: UnderLaunch) -> bool:
+    """Whether the verdict rests on how many dimensions the function asks for: branches may differ in that."""
+    return any(a.why.startswith(GUESSED) for a in under.axes)
 
 
 def _best(access: Access, under: UnderLaunch) -> LaunchAxis | None:

@@ -7,7 +7,7 @@ Looks at the launches of a kernel and at how the kernel finds the rows of each t
 - an access whose rows are a size apart (`row * N + col`), although the launch passes the stride of that
   dimension of that tensor: the stride is there and is not used;
 - a launch that passes the stride of one tensor for the rows of another, unless both are known to be
-  contiguous or one is known to have the other's strides;
+  contiguous, one is known to have the other's strides, or their names are a pair (cos and sin, k and v);
 - a launch that passes a size (`x.shape[-1]`) for a parameter that is named a stride and multiplies the rows
   of a tensor that is not known to be contiguous.
 
@@ -65,6 +65,7 @@ This is about wrong results; there is nothing to measure. Padded rows are common
 16-byte boundary, and gradients that arrive as slices are common in backward passes.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from coalesce_lint.access import Kernel
@@ -72,6 +73,8 @@ from coalesce_lint.advice import operation
 from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.launches.pitches import STRIDE_NAME, Addressed, addressed_tensors, understood
 from coalesce_lint.launches.records import Launch, Passed, TensorFacts
+
+_PAIRED = re.compile(r"(?i)cos|sin|key|value|(?<![a-z])[kv](?![a-z])")
 
 
 class WrongPitch(Rule):
@@ -168,9 +171,14 @@ def _factors(given: Addressed) -> set[str]:
     return {n for a in given.accesses for s in a.summands if s.kinds for n in s.parameters}
 
 
+def _pair(a: str, b: str) -> bool:
+    """Whether the names are those of tensors that are made together: cos and sin, keys and values."""
+    return a != b and _PAIRED.sub("*", a) == _PAIRED.sub("*", b)
+
+
 def _alike(a: TensorFacts, b: TensorFacts) -> bool:
     """Whether the strides of ``a`` are right for ``b``."""
-    if a.root == b.root or b.root in a.strided:
+    if a.root == b.root or b.root in a.strided or _pair(a.name, b.name):
         return True
     if (a.contiguous or a.believed) and (b.contiguous or b.believed):
         return True  # whether their shapes differ cannot be told, and they hardly do

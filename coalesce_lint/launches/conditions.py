@@ -51,11 +51,11 @@ def learn(ev: Evaluator, test: ast.expr, holds: bool) -> None:
     elif isinstance(test, ast.NamedExpr):
         learn(ev, test.value, holds)
     elif isinstance(test, ast.Name):
-        value = ev.state.names.get(test.id)
-        if isinstance(value, Test):
+        held = ev.state.names.get(test.id)
+        if isinstance(held, Test):
             names = ev.state.names
-            ev.state.names = dict(value.names)
-            learn(ev, value.node, holds)
+            ev.state.names = dict(held.names)
+            learn(ev, held.node, holds)
             ev.state.names = names
 
 

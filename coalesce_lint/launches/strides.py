@@ -12,6 +12,8 @@ from coalesce_lint.launches.values import NOTHING, Facts, Known, Tensor
 DEEPEST = 24
 #: The stride of a dimension of size 1 is never used.
 FREE = "a dimension of size 1"
+#: Begins the reason where only the dimensions that are asked for say that one is not the last.
+GUESSED = "not the highest dimension that is asked for"
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ class Questions:
             return Stride(why="the number of dimensions is not known")
         if k >= highest:
             return Stride(True, "assumed", f"the highest dimension that is asked for, {why}", 1)
-        return Stride(False, "assumed", f"not the highest dimension that is asked for, {why}")
+        return Stride(False, "assumed", f"{GUESSED}, {why}")
 
     def _of_guessed_rank(self, tensor: Tensor, k: int, depth: int) -> Stride:
         """The stride of a view with as many dimensions as the highest that is asked for."""

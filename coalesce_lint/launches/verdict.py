@@ -28,20 +28,24 @@ def under(access: Access, launch: Launch) -> UnderLaunch | None:
         return None
     axes: list[LaunchAxis] = []
     found: list[Stride] = []
+    open_axes = [a for a in access.axes if a.stride is None and a.axis != access.lane_axis]
     for axis in access.axes:
         if axis.stride == "0":
             continue
-        if axis.stride is None:
+        text = axis.stride
+        if text is None and axis.axis == access.lane_axis:
+            text = access.lane_stride  # branches differ on the axis; this is the stride of the worst
+        if text is None:
             # gathered rows are no unit stride; anything else without one stride may be
-            rows = "rows=gather" in access.notes
+            rows = "rows=gather" in access.notes and len(open_axes) == 1
             found.append(Stride(False, "proved", "gathered") if rows else Stride(why="no single stride"))
             continue
-        names = _names(axis.stride)
+        names = _names(text)
         if not any(n in launch.arguments for n in names):
-            value = int(axis.stride) if axis.stride.lstrip("-").isdecimal() else None
+            value = int(text) if text.lstrip("-").isdecimal() else None
             found.append(Stride(value in (1, -1), "proved", "", value))
             continue
-        stride = evaluated(axis.stride, launch.arguments)
+        stride = evaluated(text, launch.arguments)
         found.append(stride)
         argument = ", ".join(launch.arguments[n].text for n in names if n in launch.arguments)
         axes.append(LaunchAxis(axis.axis, argument, _shown(stride, argument), stride.why))
