@@ -142,7 +142,8 @@ class Counter:
         if total <= SPREAD:
             chosen = [(k, 1 / total) for k in range(total)]
         else:
-            chosen = [(int((k + 0.5) * total / SPREAD), (1 - 1 / total) / SPREAD) for k in range(SPREAD)]
+            others = total - 1
+            chosen = [(int((k + 0.5) * others / SPREAD), others / total / SPREAD) for k in range(SPREAD)]
             chosen.append((total - 1, 1 / total))
         turns = []
         for number, share in chosen:
