@@ -271,6 +271,8 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, number: int) -> None
         text=True,
         env={**os.environ, "COALESCE_LINT_TMPDIR": str(folder)},
         start_new_session=True,
+        # a test run in the background of a shell inherits that SIGINT is ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
     )
     assert process.stderr is not None
     while "running the program" not in process.stderr.readline():
