@@ -44,7 +44,7 @@ PROGRAMS = {
     ),
     "it hangs": (
         HEAD + GOOD + "import time\ntime.sleep(900)\n",
-        2, "the program failed: it ran longer than 25 s (--timeout)", "good: load x_ptr, stride 32",
+        2, "the program failed: it ran longer than 60 s (--timeout)", "good: load x_ptr, stride 32",
     ),
     "it dies": (
         HEAD + GOOD + "import os\nos.kill(os.getpid(), 11)\n", 2, "it ended with SIGSEGV", "good: load",
@@ -71,8 +71,8 @@ def endless(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 out.fill_(1)
 endless[(1,)](x, out, 32, BLOCK=64)
 """,
-        2, "it ran longer than 25 s",
-        "refused: the kernel does not end within 25 s in the interpreter (--timeout)",
+        2, "it ran longer than 60 s",
+        "refused: the kernel does not end within 60 s in the interpreter (--timeout)",
     ),
     "a kernel that does not compile": (
         HEAD + GOOD + """
@@ -120,7 +120,8 @@ def test_a_program(tmp_path: Path, name: str) -> None:
     text, code, said, shown = PROGRAMS[name]
     script = tmp_path / "program.py"
     script.write_text(text)
-    done = command("--timeout", "25", str(script))
+    # long enough for a busy machine to import torch and triton, short enough for what never ends
+    done = command("--timeout", "60", str(script))
     assert "Traceback" not in done.stderr + done.stdout
     assert (done.returncode, said in done.stderr, shown in done.stdout) == (code, True, True), (
         done.stdout + done.stderr
