@@ -79,4 +79,6 @@ class Interpreter(Statements, Inlining):
         name = p.name
         special = index not in self.kernel.do_not_specialize and name not in self.kernel.do_not_specialize
         attr = Param(name, constexpr, None, False if constexpr else pointer, index, special)
-        return Node("param", (), attr, (), None, None, constexpr)
+        # an annotated argument has the type of its annotation whatever the launch passes
+        wide = "i64" if p.annotation.strip("'\"").endswith(("int64", "i64")) else None
+        return Node("param", (), attr, (), wide, None, constexpr)
