@@ -95,13 +95,11 @@ def _length(value: Value, questions: Questions) -> int | None:
 
 def _elements(value: Value, text: str, count: int) -> list[Argument]:
     if isinstance(value, StridesOf):
-        ranked = Questions({}).rank(value.tensor)
-        known = value.tensor
-        dims = range(count)
-        return [
-            (StrideOf(known, k if ranked is not None else k - count), f"{known.text}.stride({k})")
-            for k in dims
-        ]
+        t = value.tensor
+        known = Questions({}).rank(t) is not None
+        # a list of strides has as many as the kernel takes: counted from the end, the last is the last
+        called = text.removesuffix("()") if text.endswith(".stride()") else f"{t.text}.stride"
+        return [(StrideOf(t, k if known else k - count), f"{called}({k})") for k in range(count)]
     if isinstance(value, ShapeOf):
         return [(SizeOf(value.tensor, k), f"{value.tensor.text}.shape[{k}]") for k in range(count)]
     if isinstance(value, Items):

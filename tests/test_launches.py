@@ -1,0 +1,134 @@
+"""Reading host code: what launches pass, under either policy, and that nothing in it stops a run."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from support import run
+
+from coalesce_lint.engine import analyze_text
+from coalesce_lint.launches.index import build
+from coalesce_lint.launches.verdict import attach
+
+KERNEL = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows(x_ptr, stride_m, stride_n, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    tl.store(x_ptr + row * stride_m + cols * stride_n, 0.0, mask=cols < n_cols)
+
+
+"""
+
+
+def under(host: str, innermost: bool = True) -> list[tuple[str, str, str | None]]:
+    """Pattern, basis and the stride along the lanes under each launch in ``host``."""
+    text = KERNEL + host
+    report = analyze_text(text, "k.py")
+    attach(report.kernels, build([("k.py", text)], [], innermost).of_file("k.py"))
+    (access,) = report.kernels[0].accesses
+    return [(u.pattern, u.basis, u.axes[0].stride) for u in access.launches]
+
+
+def launch(*body: str, parameters: str = "x") -> str:
+    lines = [*body, "rows[(8,)](x, *x.stride(), 64, BLOCK=64)"]
+    return f"def f({parameters}):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ((), ("contiguous", "assumed", "1")),
+        (("x = torch.empty(8, 64)",), ("contiguous", "proved", "1")),
+        (("x = x.contiguous()",), ("contiguous", "proved", "1")),
+        (("assert x.dtype == torch.half and x.is_contiguous()",), ("contiguous", "proved", "1")),
+        (("assert x.stride(-1) == 1",), ("contiguous", "proved", "1")),
+        (("m, n = x.shape", "last = x.stride(1) == 1", "assert last"), ("contiguous", "proved", "1")),
+        (("x = torch.empty(64, 8).t()",), ("strided", "proved", "x.stride(1)")),
+        (("x = torch.empty(8, 64)[:, ::2]",), ("strided", "proved", "2")),
+        (("x = torch.empty(8, 64)[:, 8:]",), ("contiguous", "proved", "1")),
+        (("x = torch.empty(1, 64).expand(8, -1)",), ("contiguous", "proved", "1")),
+        (("x = torch.empty_like(x.contiguous())",), ("contiguous", "proved", "1")),
+        (("x = torch.empty_like(x)",), ("contiguous", "assumed", "1")),
+        (("if x.stride(-1) != 1:", "    x = x.contiguous()"), ("contiguous", "proved", "1")),
+        # only one of the two is known to be 1
+        (
+            ("if x.stride(0) != 1 and x.stride(1) != 1:", "    x = x.contiguous()"),
+            ("contiguous", "assumed", "1"),
+        ),
+        (("assert x.stride(0) == 1 or x.stride(1) == 1",), ("contiguous", "assumed", "1")),
+        # of two dimensions the other one has stride 1
+        (("m, n = x.shape", "assert x.stride(0) == 1"), ("parametric", "proved", None)),
+    ],
+)
+def test_what_is_known_of_a_stride(body, told):
+    assert under(launch(*body)) == [told]
+
+
+def test_an_assert_says_nothing_of_another_tensor():
+    assert under(launch("assert y.is_contiguous()", parameters="x, y")) == [("contiguous", "assumed", "1")]
+
+
+def test_without_the_policy_nothing_is_assumed():
+    assert under(launch(), innermost=False) == [("parametric", "proved", None)]
+    assert under(launch("x = x.contiguous()", "m, n = x.shape"), innermost=False) == [
+        ("contiguous", "proved", "1")
+    ]
+
+
+def test_a_loop_forgets_what_it_changes():
+    body = ("x = x.contiguous()", "for _ in range(2):", "    x = x.t()")
+    assert under(launch(*body))[0][0] == "parametric"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "rows[grid](*unknown)\n",
+        "def f(k, x):\n    k[(1,)](x, x.stride(0))\n",
+        "def f(x):\n    getattr(mod, 'rows')[(1,)](x)\n    KERNELS['rows'][(1,)](x)\n",
+        "def f(x):\n    return g(x)\n\n\ndef g(x):\n    rows[(1,)](x, 1, 1, 64, BLOCK=64)\n    return f(x)\n",
+        "rows = rows\nrows[(1,)](rows, 1, 1, 64, BLOCK=64)\n",
+        "def f(x):\n    x = "
+        + "(" * 60
+        + "x"
+        + ")" * 60
+        + "\n    rows[(1,)](x, *x.stride(), 64, BLOCK=64)\n",
+        "def f(x):\n    rows[(1,)](x" + " + x" * 3000 + ", 1, 1, 64, BLOCK=64)\n",
+    ],
+)
+def test_odd_host_code_does_no_harm(host):
+    under(host)
+
+
+def test_thousands_of_launches_take_linear_time():
+    def seconds(n: int) -> float:
+        host = "".join(f"def f{k}(x):\n    rows[(1,)](x, *x.stride(), 64, BLOCK=64)\n\n\n" for k in range(n))
+        start = time.process_time()
+        build([("k.py", KERNEL + host)], [], innermost=True)
+        return time.process_time() - start
+
+    seconds(10)
+    few, many = seconds(300), seconds(3000)
+    assert many < 30 * few + 0.5
+
+
+def test_launches_in_another_file(tmp_path):
+    (tmp_path / "kernels.py").write_text(KERNEL)
+    host = tmp_path / "host.py"
+    host.write_text("from kernels import rows\n\n\n" + launch("x = x.t()").replace("torch", "t"))
+    told = run("explain", "--isolated", "--format", "json", "--context", host, tmp_path / "kernels.py")
+    (access,) = json.loads(told.stdout)["kernels"][0]["accesses"]
+    (found,) = access["launches"]
+    assert found["path"] == str(host) and found["line"] == 6
+    assert (found["pattern"], found["basis"]) == ("strided", "assumed")
+    assert found["axes"] == [{"axis": 0, "argument": "x.stride(1)", "stride": "x.stride(1)"}]
+    told = run("--isolated", "--select", "CL201", tmp_path)
+    assert told.stdout.count("CL201") == 1
