@@ -5,8 +5,9 @@
 CORPUS holds one folder a repository. Files are drawn at random, the repositories taking turns; of each file a
 few accesses that vary by lane are drawn, and held against the addresses that their kernels touch with guessed
 arguments (small, odd and plain ones, a stride of 1 among them) until COUNT were truly compared. Prints what
-was drawn, compared and not, by repository and by reason. ``--log`` writes a line for each access. One seed
-gives one draw, whatever the number of jobs. Exit code 1 if a verdict is refuted or too few could be compared.
+was drawn, compared and not, by repository and by reason. ``--log`` writes a line for each access, and a run
+that was broken off goes on from it with ``--resume``. One seed gives one draw, whatever the number of jobs.
+Exit code 1 if a verdict is refuted or too few could be compared.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ TRIES = 60
 WANTED_RUNS = 6
 #: CPU seconds for one run of a kernel, and for all runs of one kernel.
 RUN_SECONDS, KERNEL_SECONDS = 2.0, 12.0
+#: Bytes of address space for a worker: guessed arguments may ask for huge tiles.
+MEMORY = 6 << 30
 LAUNCHES = (
     Launch(programs=((0, 0, 0), (2, 1, 1)), grid=(8, 4, 2)),
     Launch(programs=((1, 0, 0), (0, 1, 0)), grid=(4, 2, 1)),
@@ -120,7 +123,7 @@ def observe(path: Path, kernel: str, text: str, seed: int) -> Runs:
             )
         except OracleUnsupported as error:
             runs.refused[str(error)[:70]] += 1
-        except (TooSlow, RecursionError):
+        except (TooSlow, RecursionError, MemoryError):
             runs.refused["too slow"] += 1
         finally:
             _limit(0)
@@ -134,6 +137,7 @@ def judge_file(task: Task) -> list[Judged]:
     """Draws up to ``most`` lane-varying accesses of a file and judges them."""
     rng = random.Random(f"{task.path.name}{task.seed}")
     signal.signal(signal.SIGVTALRM, _alarm)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     text = task.path.read_text(errors="replace")
 
     def result(place: str, pattern: str, status: str, kind: str = "", detail: str = "") -> Judged:
@@ -237,13 +241,18 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--most", type=int, default=3, help="accesses drawn of one file")
     parser.add_argument("--log", type=Path, help="a JSON line for each access drawn")
+    parser.add_argument("--resume", action="store_true", help="go on from the log")
     options = parser.parse_args()
 
     rows: list[Judged] = []
-    log = options.log.open("w") if options.log else None
-    compared = 0
+    if options.resume and options.log and options.log.exists():
+        rows = [Judged(**json.loads(line)) for line in options.log.read_text().splitlines()]
+    known = {r.place.split(".py:")[0] + ".py" for r in rows}
+    todo = (t for t in tasks(options.corpus, options.seed, options.most) if str(t.path) not in known)
+    log = options.log.open("a" if rows else "w") if options.log else None
+    compared = sum(r.status in COMPARED for r in rows)
     with multiprocessing.Pool(options.jobs, maxtasksperchild=50) as pool:
-        for some in pool.imap(judge_file, tasks(options.corpus, options.seed, options.most)):
+        for some in pool.imap(judge_file, todo):
             rows += some
             compared += sum(r.status in COMPARED for r in some)
             if log is not None:
