@@ -10,6 +10,8 @@ from coalesce_lint.index.atoms import Atoms
 from coalesce_lint.index.poly import ONE, Atom, Poly, exact_quotient, of_atom
 
 _DEPTH = 6
+#: Bounds that are remembered at a time; each keeps its polynomials alive.
+_REMEMBERED = 20_000
 
 
 def _monomial_nonneg(m: tuple[Atom, ...]) -> bool:
@@ -105,6 +107,8 @@ def upper(algebra: Atoms, p: Poly, depth: int = _DEPTH) -> Poly | None:
         return None
     key = (p, depth)
     if key not in algebra.bounds:
+        if len(algebra.bounds) > _REMEMBERED:
+            algebra.bounds.clear()
         algebra.burn(1 + len(p.terms))
         algebra.bounds[key] = _upper(algebra, p, depth)
     return algebra.bounds[key]
