@@ -55,8 +55,13 @@ def products(access: Access) -> Iterator[Product]:
     if access.site is None:
         return
     seen: set[tuple[str, str]] = set()
+    if "descriptor" in access.site.options:
+        return  # the hardware places its tiles
+    # strides and shapes of a block pointer have 64 bits, and so has what is made of them: only its base counts
+    block = access.site.options.get("block_ptr")
+    root = getattr(block, "base", None) or access.site.address
     extents = {id(_bare(d)) for d in access.site.address.shape or () if isinstance(d, Node)}
-    for node in _reached(access.site.address):
+    for node in _reached(root):
         if node.op != "mul" or node.type in WIDE:
             continue
         for index, factor in (node.args, node.args[::-1]):
