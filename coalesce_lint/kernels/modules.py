@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from coalesce_lint import consulted
 from coalesce_lint.kernels.source import Function, Module, read_module
 
 _MAX_HOPS = 4
@@ -15,14 +16,12 @@ class Resolver:
     """Looks up imported names in the source tree around the importing file.
 
     ``roots`` are folders in which absolute imports are looked up beside the importing file's own ancestors.
-    ``read`` counts the files read, for the result cache of later steps.
     """
 
     def __init__(self, roots: Sequence[Path] = ()) -> None:
         self.roots = [Path(r) for r in roots]
         self._modules: dict[str, Module | None] = {}
         self._found: dict[tuple[str, str], Function | None] = {}
-        self.read: set[str] = set()
 
     def function(self, module: Module, dotted: str) -> Function | None:
         """The function that ``dotted`` (as written in an import of ``module``) names, or None."""
@@ -68,13 +67,13 @@ class Resolver:
                     break
                 up = parent
                 bases.append(up)
-                if os.path.exists(os.path.join(up, ".git")):
+                if consulted.exists(os.path.join(up, ".git")):
                     break
         out = []
         for base in bases:
             stem = os.path.join(base, rest) if rest else base
             for candidate in (stem + ".py", os.path.join(stem, "__init__.py")):
-                if candidate not in out and os.path.isfile(candidate):
+                if candidate not in out and consulted.is_file(candidate):
                     out.append(candidate)
         return out
 
@@ -82,10 +81,7 @@ class Resolver:
         if file not in self._modules:
             self._modules[file] = None
             try:
-                with open(file, encoding="utf-8") as f:
-                    text = f.read()
-                self.read.add(file)
-                self._modules[file] = read_module(text, file)
+                self._modules[file] = read_module(consulted.read_text(file), file)
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
         return self._modules[file]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from coalesce_lint import consulted
 from coalesce_lint.kernels.modules import Resolver
 from coalesce_lint.syntax import parse
 
@@ -157,7 +158,7 @@ class HostTree:
         key = str(Path(file).absolute())
         if key not in self._modules:
             try:
-                text = Path(file).read_text(encoding="utf-8")
+                text = consulted.read_text(file)
             except (OSError, ValueError):
                 self._modules[key] = None
                 return None
