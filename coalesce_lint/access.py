@@ -126,9 +126,9 @@ class Site:
 class Summand:
     """One product in an offset.
 
-    ``number`` times the runtime ``parameters``, the ``constexprs`` and indices. ``axes`` are the tile axes that
-    it depends on, ``kinds`` what the indices are made of ("lane", "pid", "loop", "loaded", "other"), ``inner``
-    the parameters inside them (``pid // n``).
+    ``number`` times the runtime ``parameters``, the ``constexprs`` and indices. ``axes`` are the tile axes
+    that it depends on, ``kinds`` what the indices are made of ("lane", "pid", "loop", "loaded", "other"),
+    ``inner`` the parameters inside them (``pid // n``).
     """
 
     number: int

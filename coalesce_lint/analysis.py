@@ -76,9 +76,3 @@ def load_engine() -> ModuleType:
     from coalesce_lint import engine
 
     return engine
-
-
-def describe(error: BaseException) -> str:
-    """``error`` on one line."""
-    first, *_ = str(error).splitlines() or [""]
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__

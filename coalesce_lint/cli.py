@@ -101,7 +101,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("COALESCE_LINT_DEBUG"):
             raise
-        from coalesce_lint.analysis import describe
+        from coalesce_lint.failures import describe
 
         terminal.complain(f"internal error: {describe(error)} (COALESCE_LINT_DEBUG=1 shows where)")
         return 2

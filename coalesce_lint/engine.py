@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from coalesce_lint.access import Access, FileError, FileReport, Kernel
 from coalesce_lint.assume import Assumptions, assumed_launches
+from coalesce_lint.failures import debugging, describe
 from coalesce_lint.kernels.modules import Resolver
 from coalesce_lint.kernels.source import Function, Module, read_module
 from coalesce_lint.model import KernelModel
@@ -133,6 +134,11 @@ def _one_kernel(
         report.errors.append(_parser_error(fn, e))
     except RecursionError:
         report.errors.append(_kernel_error(fn, "nested too deeply to be read"))
+    except Exception as e:
+        if debugging():
+            raise
+        told = f"internal error: {describe(e)}; the kernel was not read to its end"
+        report.errors.append(_kernel_error(fn, told))
     report.kernels.append(kernel)
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from coalesce_lint import files, pin_checks
 from coalesce_lint.access import FileError, FileReport, Kernel
-from coalesce_lint.analysis import analyze, describe
+from coalesce_lint.analysis import analyze
 from coalesce_lint.assume import Assumptions
 from coalesce_lint.check import find_launches
+from coalesce_lint.failures import describe
 from coalesce_lint.pins import Pins
 from coalesce_lint.settings import Settings
 
@@ -95,7 +96,9 @@ def _explain_file(item: str | files.Problem, run: _Run, given: bool) -> FileRepo
         return FileReport(path)
     assumptions = Assumptions.of(run.settings)
     try:
-        report = analyze(path, data, run.pins, files.roots([path]), assumptions, run.strings, run.launches, True)
+        report = analyze(
+            path, data, run.pins, files.roots([path]), assumptions, run.strings, run.launches, every=True
+        )
     except Exception as error:
         return FileReport(path, errors=[FileError(path, 0, f"internal error: {describe(error)}")])
     run.checks.seen(report)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Groups of neighbours looked at in one tile.
 MOST_GROUPS = 1024
-_FAILURES = (Unresolved, RecursionError, ArithmeticError, TypeError, ValueError)
+_FAILURES = (Unresolved, RecursionError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class LaunchModel:

@@ -57,7 +57,7 @@ def products(access: Access) -> Iterator[Product]:
     seen: set[tuple[str, str]] = set()
     if "descriptor" in access.site.options:
         return  # the hardware places its tiles
-    # strides and shapes of a block pointer have 64 bits, and so has what is made of them: only its base counts
+    # strides and shapes of a block pointer have 64 bits, and so has what is made of them: its base counts
     block = access.site.options.get("block_ptr")
     root = getattr(block, "base", None) or access.site.address
     extents = {id(_bare(d)) for d in access.site.address.shape or () if isinstance(d, Node)}

@@ -121,8 +121,8 @@ class UnprovedContiguity(Rule):
         condition = f"where {access.condition} " if access.condition else ""
         yield self.finding(
             access,
-            f"{operation(access)} of {access.pointer}: {condition}lanes along axis {loss.axis} are neighbours, "
-            f"but {compiler(kernel)} cannot prove it{through} {where}{costs}; {way_out(loss)}",
+            f"{operation(access)} of {access.pointer}: {condition}lanes along axis {loss.axis} are "
+            f"neighbours, but {compiler(kernel)} cannot prove it{through} {where}{costs}; {way_out(loss)}",
             severity="warning" if loss.elsewhere else "info",
             confidence="assumed" if access.condition else "proved",
         )
@@ -140,8 +140,8 @@ class UnprovedContiguity(Rule):
         yield self.finding(
             access,
             f"{operation(access)} of {access.pointer}: {condition}unless {modulus} is a multiple of 16, "
-            f"{compiler(kernel)} cannot prove that lanes along axis {access.lane_axis} are neighbours and lays them along "
-            f"another axis{costs}; {_WAYS_OUT['mod']}",
+            f"{compiler(kernel)} cannot prove that lanes along axis {access.lane_axis} are neighbours and "
+            f"lays them along another axis{costs}; {_WAYS_OUT['mod']}",
             severity="info",
             confidence="assumed",
         )

@@ -10,9 +10,10 @@ than the tile allows, because of a number in the kernel:
 - the mask ends at a number that is not a multiple of 16 (`i < 1021`), or at an argument that
   `do_not_specialize` hides.
 
-The same bound or pitch is told once a kernel. Only numbers and hidden arguments count: a bound or a pitch that the launch passes may well be a multiple of
-16, and then nothing is lost. An access is left out by the same weights as for CL101. Element types that
-neither an annotation nor the setting `element-types` gives are taken as fp32.
+The same bound or pitch is told once a kernel. Only numbers and hidden arguments count: a bound or a pitch
+that the launch passes may well be a multiple of 16, and then nothing is lost. An access is left out by the
+same weights as for CL101. Element types that neither an annotation nor the setting `element-types` gives are
+taken as fp32.
 
 ## Why is this bad
 A thread moves up to 16 bytes with one instruction, if the address is a multiple of 16 and all lanes of the
@@ -99,7 +100,8 @@ class LostVectors(Rule):
                 confidence="assumed" if condition else "proved",
             )
         for finding in told.values():
-            others = len({(p.path, p.line, p.column) for p, said in finding.related if said == "the same here"})
+            same = [p for p, said in finding.related if said == "the same here"]
+            others = len({(p.path, p.line, p.column) for p in same})
             if others:
                 finding.message += f" ({others} more in this kernel)"
             yield finding

@@ -1,4 +1,4 @@
-"""Launches that are assumed where none is pinned, the configurations of autotuners, and what is told of both."""
+"""Launches that are assumed where none is pinned, configurations of autotuners, and what is told of both."""
 
 from __future__ import annotations
 
@@ -29,25 +29,34 @@ def configs(decorator: str, before: str = "") -> list[Config]:
     return configs_of(read_module(text, "k.py").functions["tile"])
 
 
-def launches(text: str, assumptions: Assumptions = Assumptions(), pins=None):
+def launches(text: str, assumptions: Assumptions | None = None, pins=None):
     report = analyze_text(HEAD + text, "k.py")
     (kernel,) = report.kernels
     fn = read_module(HEAD + text, "k.py").functions[kernel.name]
-    return assumed_launches(fn, kernel, assumptions, pins)
+    return assumed_launches(fn, kernel, assumptions or Assumptions(), pins)
 
 
 @pytest.mark.parametrize(
     ("before", "decorator"),
     [
-        ("", "@triton.autotune([triton.Config({'ROWS': 32}, num_warps=2), triton.Config({'ROWS': 64})], key=[])"),
-        ("C = [triton.Config({'ROWS': r}, num_warps=w) for r, w in [(32, 2), (64, 4)]]\n", "@triton.autotune(configs=C, key=[])"),
         (
-            "def cs():\n    rows = [32, 64]\n    return [triton.Config({'ROWS': r}, num_warps=r // 16) for r in rows]\n",
+            "",
+            "@triton.autotune([triton.Config({'ROWS': 32}, num_warps=2), "
+            "triton.Config({'ROWS': 64})], key=[])",
+        ),
+        (
+            "C = [triton.Config({'ROWS': r}, num_warps=w) for r, w in [(32, 2), (64, 4)]]\n",
+            "@triton.autotune(configs=C, key=[])",
+        ),
+        (
+            "def cs():\n    rows = [32, 64]\n"
+            "    return [triton.Config({'ROWS': r}, num_warps=r // 16) for r in rows]\n",
             "@triton.autotune(configs=cs(), key=['n'])",
         ),
         (
             "A = [triton.Config({'ROWS': 32}, num_warps=2)]\n",
-            "@triton.autotune(configs=A + [triton.Config(kwargs=dict_of, num_warps=2), triton.Config({'ROWS': 2**6})], key=[])",
+            "@triton.autotune(configs=A + [triton.Config(kwargs=dict_of, num_warps=2), "
+            "triton.Config({'ROWS': 2**6})], key=[])",
         ),
     ],
 )  # fmt: skip
@@ -57,7 +66,12 @@ def test_configurations_are_read_from_plain_expressions(before, decorator):
 
 @pytest.mark.parametrize(
     "decorator",
-    ["", "@triton.autotune(configs=from_somewhere(), key=[])", "@triton.autotune(**settings)", "@triton.autotune()"],
+    [
+        "",
+        "@triton.autotune(configs=from_somewhere(), key=[])",
+        "@triton.autotune(**settings)",
+        "@triton.autotune()",
+    ],
 )
 def test_configurations_that_are_not_plain_are_none(decorator):
     assert configs(decorator) == []
@@ -92,10 +106,17 @@ def test_element_types_come_from_the_longest_pattern_that_matches():
 
 
 def test_what_is_pinned_is_not_assumed():
-    (launch,) = launches(TILE, pins=make_pins(["x_ptr=*fp16", "COLS=8", "pitch=100"], num_warps=2, triton="3.9"))
+    pins = make_pins(["x_ptr=*fp16", "COLS=8", "pitch=100"], num_warps=2, triton="3.9")
+    (launch,) = launches(TILE, pins=pins)
     assert launch.pointers["x_ptr"].element_bytes == 2 and launch.values["COLS"] == 8
     assert launch.values["pitch"] == 100 and launch.num_warps == 2 and launch.profile.name == "3.9"
-    assert launch.assumed == ["fp32 elements", "arguments that are multiples of 16", "sn = 1", "ROWS = 64", "2 warps"]
+    assert launch.assumed == [
+        "fp32 elements",
+        "arguments that are multiples of 16",
+        "sn = 1",
+        "ROWS = 64",
+        "2 warps",
+    ]
 
 
 def test_explain_says_what_it_assumes_and_the_range_over_configurations(tmp_path):
@@ -121,7 +142,8 @@ def test_a_pinned_cost_is_not_assumed(tmp_path):
     pins = ["x_ptr=*fp32", "y_ptr=*fp32", "pitch=512", "sn=1", "n=64", "FLAG=0", "ROWS=16", "COLS=64"]
     told = run("explain", "--format", "json", *(f"--arg={p}" for p in pins), "--grid", "4", file)
     (kernel,) = json.loads(told.stdout)["kernels"]
-    assert all(a["assumed_cost"] is None and a["cost"]["sectors_per_request"] == 16 for a in kernel["accesses"])
+    accesses = kernel["accesses"]
+    assert all(a["assumed_cost"] is None and a["cost"]["sectors_per_request"] == 16 for a in accesses)
 
 
 def test_min_waste_keeps_what_wastes_less(tmp_path):
@@ -133,3 +155,25 @@ def test_min_waste_keeps_what_wastes_less(tmp_path):
     (tmp_path / "pyproject.toml").write_text("[tool.coalesce-lint]\nmin-waste = 4\n")
     told = run("--select", "CL101", file)
     assert told.stdout.count("CL101") == 1 and "step by 16 elements" in told.stdout
+
+
+CONTRADICTION = """
+@triton.jit
+def halves(x_ptr, i_ptr, y_ptr, A: tl.constexpr, B: tl.constexpr):
+    h = tl.arange(0, A // 32)
+    k = tl.arange(0, B // 16)
+    at = tl.load(i_ptr + h)
+    x = tl.load(x_ptr + at * B + k)
+    tl.store(y_ptr + k, x + at)
+"""
+
+
+def test_made_up_extents_that_contradict_each_other_give_no_cost(tmp_path):
+    """A and B are assumed to be equal, so that ``at * B + k`` would be no tile."""
+    file = tmp_path / "k.py"
+    file.write_text(HEAD + CONTRADICTION)
+    shown = run("explain", str(file), "--format", "json", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert not shown.stderr
+    accesses = json.loads(shown.stdout)["kernels"][0]["accesses"]
+    assert [a["assumed_cost"] is not None for a in accesses] == [True, False, True]

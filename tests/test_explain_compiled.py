@@ -33,7 +33,8 @@ def test_model_and_compiler_stand_side_by_side() -> None:
     assert lines == []
     assert load["compiled"]["status"] == store["compiled"]["status"] == "agrees"
     # 1000 columns of 2 bytes: the mask is constant over 8 elements, the pitch aligned to no more
-    assert {k: load["compiled"][k] for k in ("order", "elements_per_thread", "vector_bytes", "lane_axis")} == {
+    layout = ("order", "elements_per_thread", "vector_bytes", "lane_axis")
+    assert {k: load["compiled"][k] for k in layout} == {
         "order": [1, 0], "elements_per_thread": load["compiled"]["model"]["elements_per_thread"],
         "vector_bytes": load["cost"]["vector_bytes"], "lane_axis": 1,
     }  # fmt: skip
@@ -72,7 +73,8 @@ def test_missing_arguments_are_named() -> None:
     accesses, lines = asked("rows", "x_ptr=*fp16 y_ptr=*fp16 BM=16 BN=64")
     assert "compiled" not in accesses[0]
     assert lines == [
-        f"coalesce-lint: {KERNELS}:7: rows is not compiled: the launch lacks --arg stride=... --arg n_cols=..."
+        f"coalesce-lint: {KERNELS}:7: rows is not compiled: "
+        "the launch lacks --arg stride=... --arg n_cols=..."
     ]
 
 

@@ -68,3 +68,26 @@ def test_a_file_that_breaks_the_engine_is_one_line_and_the_rest_goes_on(tmp_path
     if jobs > 1:
         assert "SIGKILL" in told.pop("die.py")
     assert not told
+
+
+def test_a_kernel_that_breaks_the_engine_is_one_line_and_the_others_go_on(tmp_path, monkeypatch):
+    """An error nobody foresaw costs the kernel in which it happens, not its file."""
+    from coalesce_lint import engine
+    from coalesce_lint.kernels.interpret import Interpreter
+
+    head = "import triton\nimport triton.language as tl\n\n\n"
+    body = "(x_ptr, n):\n    tl.store(x_ptr + tl.arange(0, 64) * 8, 0.0)\n\n\n"
+    text = head + "".join(f"@triton.jit\ndef {name}{body}" for name in ("before", "broken", "after"))
+    run = Interpreter.run
+
+    def breaks(self):
+        if self.kernel.name == "broken":
+            raise KeyError("gone")
+        run(self)
+
+    monkeypatch.setattr(Interpreter, "run", breaks)
+    report = engine.analyze_text(text, "k.py")
+    assert [len(k.accesses) for k in report.kernels] == [1, 0, 1]
+    (error,) = report.errors
+    assert (error.line, error.kernel) == (11, "broken")
+    assert error.text == "broken: internal error: KeyError: 'gone'; the kernel was not read to its end"

@@ -56,7 +56,12 @@ if TYPE_CHECKING:
 @settings_options
 @strings_option
 def explain(
-    targets: tuple[str, ...], form: str, strings: bool, compiled: bool, context: tuple[str, ...], **options: Any
+    targets: tuple[str, ...],
+    form: str,
+    strings: bool,
+    compiled: bool,
+    context: tuple[str, ...],
+    **options: Any,
 ) -> int:
     """Show every access of kernels, not only findings.
 

@@ -19,6 +19,8 @@ from coalesce_lint.index.nodes import Loop, Node
 from coalesce_lint.pins import MAX_TILE
 
 _ARITHMETIC = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "xor", "shl", "shr"))
+#: Operations whose operands are broadcast to the shape of the result.
+_BROADCAST = _ARITHMETIC | {"min", "max", "cmp", "where", "broadcast"}
 #: Rounds after which a loop's values are given up; divisibilities only fall, so few are needed.
 _ROUNDS = 8
 
@@ -42,19 +44,34 @@ class Analysis:
     # -- shapes, constants, pointers
 
     def shape(self, node: Node) -> tuple[int, ...]:
-        """The extents of a node as numbers. Raises Unresolved where one is not known."""
+        """The extents of a node as numbers. Raises Unresolved where one is not known, and where those of the
+        operands do not go together: extents that were made up may contradict each other."""
         known = self.shapes.get(id(node))
         if known is None:
-            if node.shape is None:
-                raise Unresolved("shape not known")
-            known = tuple(d if isinstance(d, int) else self.number(d) for d in node.shape)
-            if any(d < 1 or d & (d - 1) for d in known):
-                raise Unresolved("extent is not a power of two")
-            if math.prod(known) > MAX_TILE:
-                raise Unresolved("more elements than a tile may have")
+            known = self._extents(node)
+            if node.op in _BROADCAST and not all(self._fits(a, known) for a in node.args):
+                raise Unresolved("extents that do not fit together")
             self.shapes[id(node)] = known
             self.kept.append(node)
         return known
+
+    def _extents(self, node: Node) -> tuple[int, ...]:
+        if node.shape is None:
+            raise Unresolved("shape not known")
+        known = tuple(d if isinstance(d, int) else self.number(d) for d in node.shape)
+        if any(d < 1 or d & (d - 1) for d in known):
+            raise Unresolved("extent is not a power of two")
+        if math.prod(known) > MAX_TILE:
+            raise Unresolved("more elements than a tile may have")
+        return known
+
+    def _fits(self, operand: Node, shape: tuple[int, ...]) -> bool:
+        """False where an operand cannot be broadcast to ``shape``."""
+        try:
+            own = self._extents(operand)
+        except Unresolved:
+            return True
+        return all(d in (1, e) for d, e in zip(own[::-1], shape[::-1], strict=False))
 
     def number(self, node: Node) -> int:
         """The value of a scalar that is known at compile time. Raises Unresolved where it is not."""

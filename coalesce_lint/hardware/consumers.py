@@ -139,7 +139,8 @@ class Relayout:
         layout = wanted
         for _ in range(len(shape) - len(own)):
             layout = sliced_axis(layout, 0)
-        self.demand(node, narrowed(layout, own))
+        fits = all(d in (1, e) for d, e in zip(own, layout.shape, strict=True))
+        self.demand(node, narrowed(layout, own) if fits else None)
 
     def _load(self, node: Node, wanted: LinearLayout | None) -> None:
         """A small load is made once in each layout that is wanted of it."""

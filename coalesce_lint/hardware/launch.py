@@ -43,8 +43,8 @@ class Launch:
 
     ``variables`` names ints that never become the constant 1 (their type is annotated), ``unaligned``
     arguments of which a divisibility is not looked at (``do_not_specialize_on_alignment``). ``assumed``
-    lists in words what was not given but taken for granted; ``sketch`` asks for a count over few programs, for
-    launches that are assumed anyway. ``guessed`` names constexprs of which nothing but the name is known.
+    lists in words what was not given but taken for granted; ``sketch`` asks for a count over few programs,
+    for launches that are assumed anyway. ``guessed`` names constexprs of which nothing but the name is known.
     """
 
     values: dict[str, Any] = field(default_factory=dict)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
+from coalesce_lint.hardware.graph import Unresolved
+
 #: What the element of a tile with one element has more than its base.
 ZERO: list[Any] = [0]
 
@@ -84,12 +86,14 @@ def aligned(tile: Tile, rank: int) -> Tile:
 
 
 def spread(data: list[Any], old: tuple[int, ...], dims: tuple[int, ...]) -> list[Any]:
-    """Row-major ``data`` over ``old`` repeated over ``dims`` (same rank; an axis of ``old`` has extent 1 or
-    that of ``dims``)."""
+    """Row-major ``data`` over ``old`` repeated over ``dims`` (same rank). Raises Unresolved unless each axis
+    of ``old`` has extent 1 or that of ``dims``."""
     if old == dims:
         return data
     if len(data) == 1:
         return data * prod(dims)
+    if any(a not in (1, b) for a, b in zip(old, dims, strict=True)):
+        raise Unresolved("extents that do not fit together")
     extents = list(old)
     for axis, extent in enumerate(dims):
         if extents[axis] == extent:

@@ -9,8 +9,8 @@ otherwise.
 from __future__ import annotations
 
 from coalesce_lint.index import ranges
-from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.choices import branch_ways
+from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import Atom, Poly, TooLarge, of_atom
 from coalesce_lint.reasons import Reason

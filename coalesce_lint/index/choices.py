@@ -115,7 +115,7 @@ def alternatives(n: Normalizer, offset: Poly) -> list[Alternative]:
 
 
 def branch_ways(n: Normalizer, p: Poly) -> list[Poly]:
-    """The values of p with every branch taken that all lanes take together; itself where they are too many."""
+    """The values of p with each branch taken that all lanes take together; itself where too many."""
     done: list[Poly] = []
     todo = [p]
     while todo and len(done) + len(todo) <= MAX_ALTERNATIVES:

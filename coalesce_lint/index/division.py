@@ -13,7 +13,6 @@ from coalesce_lint.index.atoms import Atoms
 from coalesce_lint.index.poly import ONE, ZERO, Poly, divide, exact_quotient, number, of_atom
 from coalesce_lint.reasons import Reason
 
-
 #: Dividends of more terms are not looked at twice: the proof would cost more than it brings.
 _FEW = 6
 

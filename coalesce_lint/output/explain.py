@@ -99,7 +99,8 @@ def _facts(access: Access, kernel: Kernel) -> list[tuple[str, str]]:
 def _launch(under: UnderLaunch) -> str:
     """Where a launch is, what it passes for the strides, and the verdict under it."""
     passed = [
-        f"axis {a.axis}: {a.argument} {'is ' + a.stride if a.stride and a.stride != a.argument else ''}".rstrip()
+        f"axis {a.axis}: {a.argument}"
+        + (f" is {a.stride}" if a.stride and a.stride != a.argument else "")
         + ("" if a.stride else f" is open ({a.why})" if a.why else " is open")
         for a in under.axes
     ]
