@@ -6,57 +6,29 @@ import contextlib
 import functools
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coalesce_lint import files
-from coalesce_lint.analysis import analyze, describe, load_engine
-from coalesce_lint.findings import Finding, Rule, all_rules, run_rules
-from coalesce_lint.suppress import Key, Suppressions
-from coalesce_lint.trail import Source
+from coalesce_lint import consulted, files
+from coalesce_lint.analysis import analyze, load_engine
+from coalesce_lint.check_file import Counts, FileResult, Work, check_source
+from coalesce_lint.findings import Finding
+from coalesce_lint.suppress import Key
 
 if TYPE_CHECKING:
-    from coalesce_lint.access import FileReport
     from coalesce_lint.assume import Assumptions
-    from coalesce_lint.changes import Changes
     from coalesce_lint.launches.index import LaunchIndex
-    from coalesce_lint.per_file import PerFileIgnores
+    from coalesce_lint.result_cache import ResultCache
+
+__all__ = ["Counts", "FileResult", "Outcome", "Work", "analyze", "check_paths", "check_source", "load_engine"]
 
 #: From so many files with kernels on, worker processes are started.
 PARALLEL_FROM = 4
 
-
-@dataclass
-class Counts:
-    """What a run saw. ``accesses`` counts each access of each kernel, those in helpers once a kernel."""
-
-    files: int = 0
-    parsed: int = 0
-    kernels: int = 0
-    accesses: int = 0
-    unknown: int = 0
-    suppressed: int = 0
-    known: int = 0  #: findings that the baseline has
-
-    def add(self, other: Counts) -> None:
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
-
-
-@dataclass
-class FileResult:
-    """What came of one file. ``crash`` is why it could not be analyzed although it could be read."""
-
-    path: str
-    findings: list[Finding] = field(default_factory=list)
-    counts: Counts = field(default_factory=Counts)
-    crash: str | None = None
-    used: set[Key] = field(default_factory=set)  #: comments that silenced something, here or in other files
-    idle: list[tuple[Key, Finding]] = field(
-        default_factory=list
-    )  #: findings on comments, unless they are used
+#: Told how many of how many files are done.
+Progress = Callable[[int, int], None]
 
 
 @dataclass
@@ -74,28 +46,18 @@ class Outcome:
         return 1 if any(f.severity != "info" for f in self.findings) else 0
 
 
-@dataclass(frozen=True)
-class Work:
-    """What is to be done with every file; goes to worker processes as it is."""
-
-    codes: tuple[str, ...]  #: of the rules to run
-    asked: frozenset[str] = frozenset()  #: codes that were selected by name, not by default
-    roots: tuple[Path, ...] = ()  #: folders in which imported helpers are looked for
-    assumptions: Assumptions | None = None  #: what is taken for granted of launches
-    strings: bool = False  #: look for kernels inside string literals, too
-    per_file: PerFileIgnores | None = None
-    changes: Changes | None = None  #: only kernels that these touch
-    frames: bool = False  #: findings shall carry their source lines and how their addresses came to be
-    launches: LaunchIndex | None = None  #: the launches in all files of the run
-
-
 def check_paths(
     items: Iterable[str | files.Problem],
     todo: Work,
     jobs: int,
     stdin: tuple[str, bytes | files.Problem] | None = None,
+    cache: Callable[[], ResultCache] | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
-    """Checks the files of ``items`` and ``stdin`` (name, content) in up to ``jobs`` processes."""
+    """Checks the files of ``items`` and ``stdin`` (name, content) in up to ``jobs`` processes.
+
+    ``cache`` opens the results of earlier runs; it is called where there is a file that may hold kernels.
+    """
     outcome = Outcome()
     sources: list[tuple[str, bytes]] = []
     hosts: list[tuple[str, bytes]] = []
@@ -110,9 +72,59 @@ def check_paths(
         if files.may_launch(data):
             hosts.append((name, data))
     if sources:
-        todo = replace(todo, launches=find_launches(hosts, todo.roots, todo.assumptions))
-    check_sources(sources, todo, jobs, outcome)
+        opened = cache() if cache is not None else None
+        _join(_results(sources, hosts, todo, jobs, opened, progress), outcome)
+        if opened is not None:
+            opened.close()
     return outcome
+
+
+def _results(
+    sources: Sequence[tuple[str, bytes]],
+    hosts: Sequence[tuple[str, bytes]],
+    todo: Work,
+    jobs: int,
+    cache: ResultCache | None,
+    progress: Progress | None,
+) -> list[FileResult]:
+    """What comes of each of ``sources``, from the cache where it knows."""
+    if cache is None:
+        todo = replace(todo, launches=find_launches(hosts, todo.roots, todo.assumptions))
+        return _analyzed(sources, todo, jobs, progress)
+    digests = cache.launches(hosts)
+    index = None
+    if digests is None:
+        with consulted.recording() as answers:
+            index = find_launches(hosts, todo.roots, todo.assumptions)
+        digests = _launch_digests(index)
+        cache.keep_launches(hosts, digests, answers)
+    launched = [digests.get(os.path.abspath(name), "") for name, _ in sources]
+    known = [cache.result(*source, digest) for source, digest in zip(sources, launched, strict=True)]
+    missing = [i for i, result in enumerate(known) if result is None]
+    if missing:
+        if index is None:
+            index = find_launches(hosts, todo.roots, todo.assumptions)
+            digests = _launch_digests(index)
+            launched = [digests.get(os.path.abspath(name), "") for name, _ in sources]
+        found = _analyzed([sources[i] for i in missing], replace(todo, launches=index), jobs, progress)
+        for i, result in zip(missing, found, strict=True):
+            cache.keep(sources[i][1], launched[i], result)
+            known[i] = result
+    return [result for result in known if result is not None]
+
+
+def _launch_digests(index: LaunchIndex) -> dict[str, str]:
+    """The digest of the launches of each file's kernels, by the file's absolute path."""
+    from coalesce_lint.records import plain
+    from coalesce_lint.result_cache import fingerprint
+
+    by_path: dict[str, dict[str, object]] = {}
+    for (path, kernel), launches in index.launches.items():
+        try:
+            by_path.setdefault(path, {})[kernel] = plain(launches)
+        except TypeError:  # a value that cannot be compared: never the same in another set of files
+            by_path.setdefault(path, {})[kernel] = os.urandom(16).hex()
+    return {path: fingerprint(found) for path, found in by_path.items()}
 
 
 def find_launches(
@@ -155,21 +167,29 @@ def number_of(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def check_sources(sources: Sequence[tuple[str, bytes]], todo: Work, jobs: int, outcome: Outcome) -> None:
-    """Adds to ``outcome`` what comes of ``sources``, all of which may hold kernels."""
+def _analyzed(
+    sources: Sequence[tuple[str, bytes]], todo: Work, jobs: int, progress: Progress | None = None
+) -> list[FileResult]:
+    """What comes of ``sources``, all of which may hold kernels, computed anew."""
     work = functools.partial(check_source, todo=todo)
-    results: Iterable[FileResult]
+    results: list[FileResult] = []
     if jobs > 1 and len(sources) >= PARALLEL_FROM:
         from coalesce_lint import pool
 
         load_engine()
-        answers = pool.run(work, sources, jobs)
-        results = (
-            a if isinstance(a, FileResult) else FileResult(s[0], crash=a)
-            for s, a in zip(sources, answers, strict=True)
-        )
-    else:
-        results = map(work, sources)
+        for source, answer in zip(sources, pool.run(work, sources, jobs, progress=progress), strict=True):
+            known = isinstance(answer, FileResult)
+            results.append(answer if known else FileResult(source[0], crash=answer))
+        return results
+    for done, source in enumerate(sources, 1):
+        results.append(work(source))
+        if progress is not None:
+            progress(done, len(sources))
+    return results
+
+
+def _join(results: Iterable[FileResult], outcome: Outcome) -> None:
+    """Adds ``results`` to ``outcome``."""
     unique: dict[tuple[object, ...], Finding] = {}
     used: set[Key] = set()
     idle: list[tuple[Key, Finding]] = []
@@ -184,110 +204,6 @@ def check_sources(sources: Sequence[tuple[str, bytes]], todo: Work, jobs: int, o
             unique.setdefault((os.path.abspath(finding.place.path), *finding.sort_key()[1:]), finding)
     unneeded = [finding for key, finding in idle if key not in used]
     outcome.findings = sorted([*unique.values(), *unneeded], key=Finding.sort_key)
-
-
-def check_source(source: tuple[str, bytes], todo: Work) -> FileResult:
-    """The findings in one file; what goes wrong is told in ``crash``."""
-    path, data = source
-    try:
-        return _check(path, data, todo)
-    except Exception as error:
-        return FileResult(path, crash=f"internal error: {describe(error)}; the file was not checked")
-
-
-def _check(path: str, data: bytes, todo: Work) -> FileResult:
-    rules = [r for r in all_rules() if r.code in todo.codes]
-    counts = Counts(parsed=1)
-    report = analyze(path, data, None, todo.roots, todo.assumptions, todo.strings, todo.launches)
-    for kernel in report.kernels:
-        counts.kernels += 1
-        counts.accesses += len(kernel.accesses)
-        counts.unknown += sum(a.pattern == "unknown" for a in kernel.accesses)
-    result = FileResult(path, counts=counts)
-    texts = _Texts(path, report.lines)
-    own = texts.of(path)
-    off = [k for k in report.kernels if own.covers_kernel(k)]
-    on = [k for k in report.kernels if not own.covers_kernel(k)] if off else report.kernels
-    for kernel in off:
-        silenced = sum(_wanted(f, todo) for f in run_rules([kernel], [], rules))
-        own.covers_kernel(kernel, of_use=silenced > 0)
-        counts.suppressed += silenced
-    for finding in run_rules(on, report.errors, rules):
-        if not _wanted(finding, todo) or not _is_touched(finding, report, todo):
-            continue
-        comments = texts.of(finding.place.path)
-        if comments.covers(finding):
-            counts.suppressed += 1
-        else:
-            result.findings.append(_without_site(_framed(finding, comments) if todo.frames else finding))
-    result.used = texts.used()
-    result.idle = _idle_comments(own, rules, todo)
-    return result
-
-
-def _wanted(finding: Finding, todo: Work) -> bool:
-    if finding.optional and finding.code not in todo.asked:
-        return False
-    return todo.per_file is None or not todo.per_file.ignores(finding.place.path, finding.code)
-
-
-def _is_touched(finding: Finding, report: FileReport, todo: Work) -> bool:
-    """Whether the changes touch the finding itself or one of the kernels it may be about."""
-    if todo.changes is None:
-        return True
-    place = finding.place
-    spans = [(k.path, k.line, k.end_line) for k in report.kernels if k.name == finding.kernel]
-    spans.append((place.path, place.line, max(place.line, place.end_line)))
-    return any(todo.changes.touch(*span) for span in spans)
-
-
-def _framed(finding: Finding, comments: Suppressions) -> Finding:
-    """The finding with its source lines and the steps by which its address came to be."""
-    source = Source(comments.path, comments.lines)
-    trail = [(s.place, s.role) for s in source.steps(finding.place)] if finding.access else []
-    numbers = {finding.place.line, *(p.line for p, _ in trail)}
-    lines = {n: source.lines[n - 1] for n in numbers if 0 < n <= len(source.lines)}
-    return replace(finding, trail=trail, lines=lines)
-
-
-def _idle_comments(own: Suppressions, rules: Sequence[Rule], todo: Work) -> list[tuple[Key, Finding]]:
-    """What the rules say of the comments in a file, each unless it silenced something in this run."""
-    found = []
-    every = all_rules()
-    usual = [r.code for r in every if r.default]
-    for key, place, said in own.unused(todo.codes, [r.code for r in every], usual):
-        for rule in rules:
-            for finding in rule.check_comment(place, said):
-                if _wanted(finding, todo) and not own.covers_comment(finding):
-                    found.append((key, finding))
-    return found
-
-
-def _without_site(finding: Finding) -> Finding:
-    """The finding without the expression graphs behind its access: large, and of no use to a reader."""
-    if finding.access is None or finding.access.site is None:
-        return finding
-    return replace(finding, access=replace(finding.access, site=None))
-
-
-class _Texts:
-    """The comments of the file at hand, and of the files that hold the helpers it calls."""
-
-    def __init__(self, path: str, lines: list[str]) -> None:
-        self._known = {path: Suppressions(path, lines)}
-
-    def of(self, path: str) -> Suppressions:
-        if path not in self._known:
-            data = files.read_bytes(path)
-            lines: list[str] = []
-            if isinstance(data, bytes):
-                with contextlib.suppress(files.DecodeError):
-                    lines = files.decode(data).split("\n")
-            self._known[path] = Suppressions(path, lines)
-        return self._known[path]
-
-    def used(self) -> set[Key]:
-        return {key for comments in self._known.values() for key in comments.used}
 
 
 def default_jobs() -> int:

@@ -14,6 +14,7 @@ import click
 
 from coalesce_lint import __version__, terminal
 from coalesce_lint.commands.check import check
+from coalesce_lint.commands.clean import clean
 from coalesce_lint.commands.common import CONTEXT
 from coalesce_lint.commands.config import config
 from coalesce_lint.commands.explain import explain
@@ -71,7 +72,7 @@ def cli() -> None:
     """
 
 
-for _verb in (check, config, explain, rule, verify):
+for _verb in (check, clean, config, explain, rule, verify):
     cli.add_command(_verb)
 
 

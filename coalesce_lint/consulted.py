@@ -11,8 +11,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: An answer: whether there is such a file, whether there is anything of that name, or the digest of the content.
+#: Answers: whether there is such a file, or anything of that name; else the digest of the content.
 _FILE, _NO_FILE, _EXISTS, _NOTHING, _UNREADABLE = "file", "no file", "exists", "nothing", "unreadable"
+#: Answers that say nothing of a content.
+SHORT_ANSWERS = frozenset((_FILE, _NO_FILE, _EXISTS, _NOTHING))
 
 _recordings: list[dict[str, str]] = []
 

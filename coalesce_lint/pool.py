@@ -26,17 +26,24 @@ class _Worker:
     started: float
 
 
-def run(work: Callable[[Any], Any], tasks: Sequence[Any], jobs: int, limit: float = FILE_LIMIT) -> list[Any]:
+def run(
+    work: Callable[[Any], Any],
+    tasks: Sequence[Any],
+    jobs: int,
+    limit: float = FILE_LIMIT,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Any]:
     """``work(task)`` of every task, in the order of ``tasks``, computed by up to ``jobs`` processes.
 
     Where a worker dies or takes longer than ``limit`` seconds, the answer is a line of text that says so.
-    ``work`` must not raise.
+    ``work`` must not raise. ``progress`` is told how many of how many tasks are done.
     """
     # A forked worker has the modules that are already imported; other systems must start afresh.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     answers: list[Any] = [None] * len(tasks)
     pending = list(range(len(tasks)))[::-1]
     workers: list[_Worker] = []
+    done = 0
     try:
         while pending or workers:
             while pending and len(workers) < jobs:
@@ -52,6 +59,9 @@ def run(work: Callable[[Any], Any], tasks: Sequence[Any], jobs: int, limit: floa
                     alive = False
                 else:
                     continue
+                done += 1
+                if progress is not None:
+                    progress(done, len(tasks))
                 if alive and pending:
                     _send(worker, pending.pop(), tasks)
                 else:

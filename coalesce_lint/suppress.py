@@ -40,15 +40,29 @@ class Suppressions:
     lines: Sequence[str]
     used: set[Key] = field(default_factory=set)
 
-    def covers(self, finding: Finding) -> bool:
-        """Whether a comment silences ``finding``: at its call, at its offset, for its kernel or its file."""
+    def covers(self, finding: Finding, noqa: bool = True) -> bool:
+        """Whether a comment silences ``finding``: at its call, at its offset, for its kernel or its file.
+
+        Without ``noqa`` only those for kernels and files count.
+        """
         place = finding.place
-        call = range(place.line, max(place.line, place.end_line) + 1)
-        return (
-            self._noqa(call, finding.code)
-            or self._off(place.line)
-            or (self._mentions_noqa and self._noqa(self._source.offset_lines(place), finding.code))
-        )
+        if noqa and self._noqa(self._joined(place.line, place.end_line), finding.code):
+            return True
+        if self._off(place.line):
+            return True
+        return noqa and self._mentions_noqa and self._noqa(self._source.offset_lines(place), finding.code)
+
+    def _joined(self, first: int, last: int) -> range:
+        """The lines of a call, with those that backslashes join to them: no comment fits on the former."""
+        last = max(first, last)
+        while first > 1 and self._goes_on(first - 1):
+            first -= 1
+        while self._goes_on(last):
+            last += 1
+        return range(first, last + 1)
+
+    def _goes_on(self, number: int) -> bool:
+        return 0 < number <= len(self.lines) and self.lines[number - 1].endswith("\\")
 
     def covers_comment(self, finding: Finding) -> bool:
         """Whether a finding about a comment is silenced: by that comment itself."""

@@ -454,7 +454,7 @@ def test_a_current_folder_that_is_gone(project):
     (project / "gone").mkdir()
     told = shell(f"{project}/strided.py", project / "gone")
     assert told.returncode == 1
-    command = f"rmdir ../gone; {sys.executable} -m coalesce_lint {project}/strided.py"
+    command = f"rm -r ../gone; {sys.executable} -m coalesce_lint {project}/strided.py"
     told = subprocess.run(command, shell=True, cwd=project / "gone", capture_output=True, text=True)
     assert told.returncode == 2
     assert told.stderr == "coalesce-lint: the current folder: No such file or directory\n"

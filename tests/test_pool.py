@@ -91,3 +91,9 @@ def test_a_kernel_that_breaks_the_engine_is_one_line_and_the_others_go_on(tmp_pa
     (error,) = report.errors
     assert (error.line, error.kernel) == (11, "broken")
     assert error.text == "broken: internal error: KeyError: 'gone'; the kernel was not read to its end"
+
+
+def test_progress_is_told_once_a_task():
+    told = []
+    pool.run(abs, [-1, -2, -3], 2, progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 3), (2, 3), (3, 3)]

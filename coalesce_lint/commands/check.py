@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from coalesce_lint.settings import FORMATS
 if TYPE_CHECKING:
     from coalesce_lint.changes import Changes
     from coalesce_lint.findings import Rule
-    from coalesce_lint.per_file import PerFileIgnores
     from coalesce_lint.settings import Settings
 
 
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     metavar="X",
     help="With --evidence: hide findings that measured below X.",
 )
-@click.option("--no-cache", is_flag=True, help="Accepted for what comes: results are not cached yet.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write .coalesce_lint_cache.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint kernels: report the accesses that are strided and worth repairing.
 
@@ -98,8 +98,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
       2  a path that is missing or unreadable, a bad option or setting, an internal error; 2 wins over 1
     """
     from coalesce_lint import check as run
-    from coalesce_lint import files, selection
-    from coalesce_lint.assume import Assumptions
+    from coalesce_lint import files, prepare
 
     named = [options["stdin_filename"] or p if p == "-" else p for p in paths]
     found = load_settings(named, options["config"], options["isolated"])
@@ -107,13 +106,9 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     form = options["form"] or found.output_format
     stdin = (options["stdin_filename"] or "<stdin>") if "-" in paths else None
     items = files.walk([p for p in paths if p != "-"], found.exclude, found.root, options["force_exclude"])
-    todo = run.Work(
-        codes=tuple(r.code for r in rules),
-        asked=frozenset(selection.asked(found.layers, (r.code for r in rules))),
-        roots=tuple(files.roots([p for p in named if p != "-"])),
-        assumptions=Assumptions.of(found),
+    todo = replace(
+        prepare.work(found, rules, [p for p in named if p != "-"]),
         strings=options["strings"],
-        per_file=_per_file(found),
         changes=_changes(options["diff"], named),
         frames=form in ("full", "sarif"),
     )
@@ -122,6 +117,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         todo,
         jobs=options["jobs"] or run.default_jobs(),
         stdin=None if stdin is None else (stdin, files.read_stdin(stdin)),
+        cache=None if options["no_cache"] else prepare.cache(found, todo),
     )
     return conclude(outcome, form, found, options)
 
@@ -156,11 +152,3 @@ def _rules(found: Settings, options: dict[str, Any]) -> list[Rule]:
         return found.active(all_rules())
     except SettingsError as error:
         fail(str(error))
-
-
-def _per_file(found: Settings) -> PerFileIgnores | None:
-    from coalesce_lint.per_file import PerFileIgnores
-
-    return (
-        PerFileIgnores(found.per_file_ignores, found.root) if found.per_file_ignores and found.root else None
-    )
