@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from coalesce_lint import files
+from coalesce_lint import collector, files
 from coalesce_lint.access import FileError, FileReport, Place
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def analyze(
     ``strings``: kernels inside the file's string literals, too. ``launches`` are joined with the kernels that
     they launch, ``every``: with every access, not only with those that they may decide.
     """
+    collector.next_file()
     try:
         text = files.decode(data)
     except files.DecodeError as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coalesce_lint import consulted, files
+from coalesce_lint import collector, consulted, files
 from coalesce_lint.analysis import analyze, load_engine
 from coalesce_lint.check_file import Counts, FileResult, Work, check_source
 from coalesce_lint.findings import Finding
@@ -46,6 +46,7 @@ class Outcome:
         return 1 if any(f.severity != "info" for f in self.findings) else 0
 
 
+@collector.between_files()
 def check_paths(
     items: Iterable[str | files.Problem],
     todo: Work,

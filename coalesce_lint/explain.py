@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coalesce_lint import files, pin_checks
+from coalesce_lint import collector, files, pin_checks
 from coalesce_lint.access import FileError, FileReport, Kernel
 from coalesce_lint.analysis import analyze
 from coalesce_lint.assume import Assumptions
@@ -44,6 +44,7 @@ class _Run:
     errors: list[FileError] = field(default_factory=list)
 
 
+@collector.between_files()
 def explain_targets(
     targets: Sequence[Target],
     pins: Pins,
