@@ -17,6 +17,7 @@ from coalesce_lint.failures import debugging, describe
 from coalesce_lint.kernels.modules import Resolver
 from coalesce_lint.kernels.source import Function, Module, read_module
 from coalesce_lint.model import KernelModel
+from coalesce_lint.syntax import walk
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -164,7 +165,7 @@ def _entry_points(module: Module) -> list[Function]:
     """
     called: set[str] = set()
     for fn in module.all_functions:
-        for node in ast.walk(fn.node):
+        for node in walk(fn.node):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id != fn.name:
                 called.add(node.func.id)
             elif isinstance(node, ast.Call):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,6 +55,7 @@ def positions(access: Access) -> list[int] | None:
     return [p - min(found) for p in found]
 
 
+@functools.lru_cache(maxsize=4096)  # the few extents of a kernel are asked for over and over
 def estimate(text: str, usual: int) -> int:
     """The value of an extent with ``usual`` for each name; ``usual`` where it is not plain arithmetic."""
     try:

@@ -15,7 +15,7 @@ from typing import Any
 
 from coalesce_lint.kernels.jit import dotted
 from coalesce_lint.kernels.source import Function, Module
-from coalesce_lint.syntax import parse
+from coalesce_lint.syntax import parse, walk
 
 #: Configurations read of one kernel, and steps of evaluation spent on it; real lists are far shorter.
 MOST = 256
@@ -63,7 +63,7 @@ class _Reader:
     @cached_property
     def functions(self) -> dict[str, ast.FunctionDef]:
         """The module's functions by name; parsed again, for a module keeps its kernels only."""
-        nodes = ast.walk(parse(self.module.text))
+        nodes = walk(parse(self.module.text))
         return {n.name: n for n in nodes if isinstance(n, ast.FunctionDef)}
 
     def value(self, node: ast.expr, env: dict[str, Any]) -> Any:

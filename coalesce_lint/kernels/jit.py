@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coalesce_lint.kernels.words import words
+from coalesce_lint.syntax import walk
 
 #: Packages whose ``.jit`` is not Triton's.
 _OTHER_JITS = words(
@@ -97,7 +98,7 @@ def _is_tritons(full: str) -> bool:
 def _speaks_triton(node: ast.FunctionDef, names: Names) -> bool:
     """True where the function uses a name that stands for ``triton.language``."""
     spoken = {k for k, v in names.imports.items() if _is_tritons(v)} | LANGUAGE_NAMES
-    return any(isinstance(n, ast.Name) and n.id in spoken for n in ast.walk(node))
+    return any(isinstance(n, ast.Name) and n.id in spoken for n in walk(node))
 
 
 def is_jit_call(node: ast.Call, names: Names) -> bool:

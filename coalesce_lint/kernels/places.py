@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from coalesce_lint.kernels.words import words
-from coalesce_lint.syntax import characters
+from coalesce_lint.syntax import characters, walk
 
 #: First line (from 1), first column, last line, column behind the end. Columns count characters from 0.
 Span = tuple[int, int, int, int]
@@ -22,7 +22,7 @@ def places_of(node: ast.FunctionDef, tree: cst.FunctionDef, lines: Sequence[str]
     in the order of their closing parentheses and the loops in the order of their heads, so the k-th of one is
     the k-th of the other; libcst's own position pass costs more than parsing.
     """
-    nodes = [n for stmt in node.body for n in ast.walk(stmt)]
+    nodes = [n for stmt in node.body for n in walk(stmt)]
     calls = [n for n in nodes if isinstance(n, ast.Call)]
     calls.sort(key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0))
     loops = [n for n in nodes if isinstance(n, (ast.For, ast.While))]

@@ -7,6 +7,7 @@ libcst parses only the text of the kernels that are read.
 from __future__ import annotations
 
 import ast
+import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ import libcst as cst
 
 from coalesce_lint.kernels.jit import Decorator, Names, is_jit, is_jit_call
 from coalesce_lint.kernels.places import Span, places_of
-from coalesce_lint.syntax import parse
+from coalesce_lint.syntax import parse, walk
 
 
 @dataclass
@@ -124,7 +125,7 @@ def _collect(tree: ast.Module, module: Module) -> None:
     functions: list[ast.FunctionDef] = []
     calls: list[ast.Call] = []
     changed: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             module.imports.update(_imported(node))
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
@@ -194,12 +195,15 @@ def _wrapped(calls: list[ast.Call], names: Names) -> set[str]:
 def _hidden_names(functions: list[ast.FunctionDef]) -> dict[ast.FunctionDef, frozenset[str]]:
     """For functions inside functions: the names that the outer ones bind, which hide those of the module."""
     out: dict[ast.FunctionDef, frozenset[str]] = {}
-    for outer in functions:
-        inside = [n for n in ast.walk(outer) if n is not outer]
+    in_order = sorted(functions, key=lambda f: f.lineno)
+    for outer, following in itertools.pairwise(in_order):
+        if following.lineno > (outer.end_lineno or 0):
+            continue  # no function inside
+        inside = walk(outer)[1:]
         nested = [n for n in inside if isinstance(n, ast.FunctionDef)]
         if not nested:
             continue
-        own = {a.arg for a in ast.walk(outer.args) if isinstance(a, ast.arg)}
+        own = {a.arg for a in walk(outer.args) if isinstance(a, ast.arg)}
         own |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         for fn in nested:
             out[fn] = out.get(fn, frozenset()) | own
