@@ -44,7 +44,7 @@ def _kernel_lines(module: HostModule) -> list[int]:
     """The lines in which a kernel of the module is subscripted, called there or later."""
     if not module.kernels:
         return []
-    names = "|".join(map(re.escape, module.kernels))
+    names = "|".join(dict.fromkeys(re.escape(k.name) for k in module.kernels.values()))
     return _lines(re.compile(rf"\b(?:{names})\["), module.text)
 
 

@@ -49,6 +49,10 @@ def _build(texts: Iterable[tuple[str, str]], tree: HostTree, innermost: bool) ->
     modules = [m for path, text in texts if LAUNCH.search(text) and (m := tree.add(path, text)) is not None]
     callers = Callers(tree, modules, innermost)
     for module in modules:
+        path = os.path.abspath(module.path)
+        for key, node in module.kernels.items():
+            if key != node.name:  # inside a function: without an entry, launches of its namesakes would count
+                index.launches.setdefault((path, key), [])
         try:
             for path, name, launch in launches_of(module, tree, callers):
                 found = index.launches.setdefault((os.path.abspath(path), name), [])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from coalesce_lint import consulted
 from coalesce_lint.kernels.modules import Resolver
+from coalesce_lint.launches.records import nested_name
 from coalesce_lint.syntax import parse
 
 #: An import is followed through so many re-exports.
@@ -41,7 +42,10 @@ class HostFunction:
 
 @dataclass(eq=False)
 class HostModule:
-    """One source file as host code. ``functions`` are those of the module's level, by name."""
+    """One source file as host code. ``functions`` are those of the module's level, by name.
+
+    ``kernels`` holds those inside functions as ``records.nested_name``: each function may have a ``kernel``.
+    """
 
     path: str
     text: str
@@ -86,7 +90,7 @@ def _collect(body: Sequence[ast.stmt], module: HostModule, owner: str, outer: Ho
     for stmt in body:
         if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
             if isinstance(stmt, ast.FunctionDef) and is_kernel(stmt):
-                module.kernels[stmt.name] = stmt
+                module.kernels[stmt.name if outer is None else nested_name(stmt.name, stmt.lineno)] = stmt
                 continue
             fn = HostFunction(stmt, module, owner, outer)
             module.all_functions.append(fn)

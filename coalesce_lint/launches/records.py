@@ -69,6 +69,11 @@ class Passed:
     reason: str = ""
 
 
+def nested_name(kernel: str, line: int) -> str:
+    """What a kernel inside a function goes by: others in the file may have its name."""
+    return f"{kernel}@{line}"
+
+
 @dataclass(frozen=True)
 class Launch:
     """One launch of a kernel. ``arguments`` maps the kernel's parameters to what is passed for them.

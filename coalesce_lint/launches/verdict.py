@@ -8,14 +8,15 @@ from functools import lru_cache
 
 from coalesce_lint.access import Access, Kernel, LaunchAxis, UnderLaunch
 from coalesce_lint.launches.guards import is_dead
-from coalesce_lint.launches.records import Launch, Passed
+from coalesce_lint.launches.records import Launch, Passed, nested_name
 from coalesce_lint.launches.strides import Stride
 
 
 def attach(kernels: Iterable[Kernel], launches: Mapping[str, list[Launch]], every: bool = False) -> None:
     """Gives each kernel its launches, and its parametric accesses (``every``: all) the verdict under each."""
     for kernel in kernels:
-        kernel.launches = launches.get(kernel.name, [])
+        nested = nested_name(kernel.name, kernel.line)
+        kernel.launches = launches[nested] if nested in launches else launches.get(kernel.name, [])
         for access in kernel.accesses:
             if every or access.pattern == "parametric":
                 found = (under(access, launch) for launch in kernel.launches)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from coalesce_lint.launches import conditions
 from coalesce_lint.launches.modules import HostFunction, dotted, is_kernel
+from coalesce_lint.launches.records import nested_name
 from coalesce_lint.launches.values import (
     Each,
     Items,
     Known,
+    Reference,
     Star,
     State,
     Table,
@@ -231,6 +233,9 @@ def _nested(ev: Evaluator, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> None
     """A function inside a function: read where it stands, with the names around it."""
     if isinstance(stmt, ast.FunctionDef) and is_kernel(stmt):
         ev.state.names.pop(stmt.name, None)
+        nested = nested_name(stmt.name, stmt.lineno)
+        if nested in ev.module.kernels:
+            ev.state.names[stmt.name] = Reference(nested)
         return
     inner = next((f for f in ev.module.all_functions if f.node is stmt), None)
     if inner is None or ev.trail:
