@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from coalesce_lint.access import Access, Axis, Hint, Part, Place, Site
 from coalesce_lint.index import verdict as verdicts
@@ -18,6 +19,7 @@ from coalesce_lint.kernels.interpret import Interpreter
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.roots import Roots
 from coalesce_lint.kernels.summands import summands_of
+from coalesce_lint.kernels.uneven import Uneven
 from coalesce_lint.kernels.usage import Usage
 from coalesce_lint.reasons import Reason, Why
 
@@ -33,7 +35,7 @@ class Finisher:
         self.render = Renderer(self.n.algebra)
         self._roots = Roots(self.n.algebra, self.usage, self.render)
         self._guards: dict[int, Poly] = {}
-        self._uneven_phis: set[int] | None = None
+        self._uneven = Uneven(it.build.nodes)
         self._bases: dict[Poly, int] = {}
         self._divisors = boxes.promised_divisors(it.assumed)
         self._promised = self._promises()
@@ -77,10 +79,16 @@ class Finisher:
         facts.update(facts_of(self.n, [(self._truth(c), holds) for c, holds in site.guards]))
         if facts:
             address = self.n.algebra.rebuild(address, facts)
+
+        def holds(condition: Node) -> bool | None:
+            value = self.n.algebra.rebuild(self._truth(condition), facts).constant
+            return None if value is None else bool(value)
+
+        shape = self._uneven.shape(node, holds)
         names: list[str] = []
         offsets: set[Poly] = set()
         worst: verdicts.Verdict | None = None
-        extents = self._extents(node)
+        extents = self._extents(shape)
         context = verdicts.Context(self.n, extents, self._is_size, self.render.text)
         descriptor = site.options.get("descriptor")
         roots, lanewise = self._roots.of(node, address)
@@ -89,41 +97,22 @@ class Finisher:
                 names.append(name)
             offsets.add(offset)
             if descriptor is not None and descriptor.strides:
-                last = len(node.shape or ()) - 1
+                last = len(shape or ()) - 1
                 v = verdicts.judge_descriptor(
                     context, offset, last, self.resolve(self.n(descriptor.strides[-1]))
                 )
             else:
                 v = verdicts.judge(context, offset)
-            if node.shape is None and v.pattern not in ("unknown", "gather"):
+            if shape is None and v.pattern not in ("unknown", "gather"):
                 v = verdicts.Verdict("unknown", reason=_shape_reason(offset), offset=offset)
             if worst is None or verdicts.RANK[v.pattern] < verdicts.RANK[worst.pattern]:
                 worst = v
         assert worst is not None
         if lanewise:
             worst = verdicts.chosen_by_lanes(context, worst, lanewise)
-        elif (len(offsets) > 1 or self._uneven(node)) and "branch" not in worst.notes:
+        elif (len(offsets) > 1 or self._uneven.reaches(node, holds)) and "branch" not in worst.notes:
             worst.notes.append("branch")
-        return self._record(site, "|".join(names), worst)
-
-    def _uneven(self, address: Node) -> bool:
-        """True where branches give the address tiles of different shapes; its axes are the largest."""
-        if self._uneven_phis is None:
-            joins = [n for n in self.it.build.nodes if n.op == "phi"]
-            self._uneven_phis = {
-                id(n)
-                for n in joins
-                if None not in (n.args[1].shape, n.args[2].shape) and n.args[1].shape != n.args[2].shape
-            }
-        todo, seen = [address] if self._uneven_phis else [], set()
-        while todo:
-            node = todo.pop()
-            if id(node) in self._uneven_phis:
-                return True
-            if id(node) not in seen:
-                seen.add(id(node))
-                todo += node.args
-        return False
+        return self._record(site, "|".join(names), worst, shape)
 
     def _truth(self, cond: Node) -> Poly:
         known = self._guards.get(id(cond))
@@ -146,9 +135,9 @@ class Finisher:
         facts = facts_of(self.n, conditions)
         return {a: p for a, p in facts.items() if a.kind == "param" and p.constant == 1}
 
-    def _extents(self, node: Node) -> dict[int, Poly]:
+    def _extents(self, shape: tuple[Any, ...] | None) -> dict[int, Poly]:
         out = {}
-        for k, d in enumerate(node.shape or ()):
+        for k, d in enumerate(shape or ()):
             extent = self.resolve(self.n.extent(d))
             if extent.constant != 1:
                 out[k] = extent
@@ -156,10 +145,12 @@ class Finisher:
 
     # -- the record ------------------------------------------------------------------------------------------
 
-    def _record(self, site: RawSite, pointer: str, v: verdicts.Verdict) -> Access:
+    def _record(
+        self, site: RawSite, pointer: str, v: verdicts.Verdict, extents: tuple[Any, ...] | None
+    ) -> Access:
         offset = v.offset if v.offset is not None else ZERO
         text = self.render.text
-        shape = [self.resolve(self.n.extent(d)) for d in site.address.shape or ()]
+        shape = [self.resolve(self.n.extent(d)) for d in extents or ()]
         notes = list(v.notes)
         if site.chain:
             notes.append("via helper")
@@ -235,7 +226,8 @@ class Finisher:
         )
 
     def _unknown(self, site: RawSite, reason: Why) -> Access:
-        return self._record(site, "?", verdicts.Verdict("unknown", reason=reason))
+        verdict = verdicts.Verdict("unknown", reason=reason)
+        return self._record(site, "?", verdict, site.address.shape)
 
     def _source(self, place: Place) -> str:
         module = self.it.sources.get(place.path)
