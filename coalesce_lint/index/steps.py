@@ -173,6 +173,8 @@ def _new_quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
     s = inner.stride
     direct = exact_quotient(s, c)
     if direct is not None:
+        if atom.attr == "trunc" and any(_few_groups(j.period, inner.repeat) for j in inner.jumps):
+            return unknown(Reason.IRREGULAR)  # the step where the dividend turns its sign is a shorter one
         return Steps("regular", direct, inner.repeat, inner.jumps, shift=inner.shift, turned=inner.turned)
     if any(j.wrap is None for j in inner.jumps):
         return unknown(Reason.IRREGULAR)  # where the rows end moves with the quotient
@@ -184,6 +186,12 @@ def _new_quotient(n: Normalizer, atom: Atom, axis: int) -> Steps:
         return Steps("irregular", number(sign), n.algebra.div(c, s.scale(sign), "floor"), jumps=inner.jumps)
     shift = _shift(x, s, axis) if inner.repeat == ONE else None
     return Steps("regular", number(sign), inner.repeat * per, inner.jumps, shift=shift, turned=inner.turned)
+
+
+def _few_groups(period: Poly, repeat: Poly) -> bool:
+    """True where so few groups of lanes lie between two breaks that one odd step among them counts."""
+    groups = exact_quotient(period, repeat)
+    return groups is not None and groups.constant is not None and groups.constant < 4
 
 
 def _shift(x: Poly, s: Poly, axis: int) -> Poly | None:
