@@ -10,8 +10,10 @@ strided count: those that can matter to their kernel.
 
 What is known of a stride comes from the host code. It is proved where the tensor was allocated there in the
 default format, made contiguous, asserted or guarded; else the last dimension of a tensor is taken to have
-stride 1 and the others are not (setting `assume-contiguous`). A finding that rests on this has the confidence
-`assumed`.
+stride 1 and the others are not (setting `assume-contiguous`), unless the function asserts otherwise, if only
+under a switch (`if validate: assert x.stride(0) == 1`). A finding that rests on this has the confidence
+`assumed`. Silent where the dimensions behind may be of size 1: of (batch, channels, 1) the channels have
+stride 1.
 
 ## Why is this bad
 The kernel is right under any stride and fast under one. The launch decides, without a word: a transposed view

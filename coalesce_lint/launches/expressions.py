@@ -53,6 +53,7 @@ class Evaluator(Names):
         self.asked: dict[int, int] = {}
         self.depth = 0
         self.copies: list[Tensor] = []
+        self.claimed: dict[int, Facts] = {}
         self.launches: list[RawLaunch] = []
         self.calls: list[tuple[HostFunction, tuple[Value, ...], Mapping[str, Value], Known]] = []
         self.saved: tuple[Facts, ...] | None = None

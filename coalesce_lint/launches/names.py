@@ -39,6 +39,7 @@ class Names:
     asked: dict[int, int]  #: the highest dimension that is asked for, by the tensor's number
     innermost: bool
     copies: list[Tensor]
+    claimed: dict[int, Facts]  #: what is asserted anywhere in the function, by the tensor's number
     _count: int
 
     def expr(self, node: ast.expr | None) -> Value:
@@ -64,7 +65,7 @@ class Names:
         return self.tensor(text, "given", line, guessed=True, **kw)
 
     def questions(self) -> Questions:
-        return Questions(self.state.known, self.asked, self.innermost)
+        return Questions(self.state.known, self.asked, self.innermost, claimed=self.claimed)
 
     def stride_of(self, t: Tensor, k: int) -> StrideOf:
         self.has_dimension(t, k)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from coalesce_lint.launches import views
+from coalesce_lint.launches import extents, views
 from coalesce_lint.launches.values import NOTHING, Facts, Known, Tensor
 
 #: Views of views and joins of joins are followed so far.
@@ -39,6 +39,7 @@ class Questions:
     asked: Mapping[int, int] = field(default_factory=dict)
     innermost: bool = True
     believed: Known = field(default_factory=dict)  #: what holds for every caller that was found
+    claimed: Known = field(default_factory=dict)  #: what the function asserts, if only on some of its paths
 
     def facts(self, tensor: Tensor) -> Facts:
         return self.known.get(tensor.number, NOTHING)
@@ -50,7 +51,7 @@ class Questions:
         merged = dict(self.known)
         for number, facts in more.items():
             merged[number] = facts.both(merged[number]) if number in merged else facts
-        return Questions(merged, self.asked, self.innermost, self.believed)
+        return Questions(merged, self.asked, self.innermost, self.believed, self.claimed)
 
     def rank(self, tensor: Tensor, depth: int = 0) -> int | None:
         """The number of dimensions, None where it is not known."""
@@ -156,8 +157,12 @@ class Questions:
             if last:
                 return Stride(True, "proved", why, 1)
             if rank is not None or k < 0:
-                return Stride(False, "proved", f"an outer dimension of a contiguous tensor: {why}")
+                outer = f"an outer dimension of a contiguous tensor: {why}"
+                return self._of_outer(tensor, k, "proved", outer)
             return self._by_number(tensor, k, "proved", why)
+        claim = self._of_claimed(tensor, k, rank)
+        if claim is not None:
+            return claim
         if tensor.origin == "join":
             return self._joined(tensor, k, depth)
         if tensor.parent is not None:
@@ -173,6 +178,27 @@ class Questions:
             return Stride(False, "assumed", f"an outer dimension of {tensor.text}")
         return self._by_number(tensor, k, "assumed", f"of {tensor.text}")
 
+    def _of_outer(self, tensor: Tensor, k: int, basis: str, why: str) -> Stride:
+        """The stride of a dimension that is not the last, of a tensor without gaps."""
+        one = extents.all_one_behind(self, tensor, k)
+        if one is None:
+            return Stride(why=f"the dimensions behind it may be of size 1: {tensor.text}")
+        return Stride(one, basis, why, 1 if one else None)
+
+    def _of_claimed(self, tensor: Tensor, k: int, rank: int | None) -> Stride | None:
+        """The stride by what the function asserts of the tensor, if only under a switch."""
+        facts = self.claimed.get(tensor.number)
+        if facts is None or not self.innermost:
+            return None
+        dims = {views.normal(dim, rank): why for dim, why in facts.unit.items()}
+        if len(dims) != 1:
+            return None  # each path asserts another: which of them is taken is not known
+        ((dim, why),) = dims.items()
+        if views.normal(k, rank) == dim:
+            return Stride(True, "assumed", why, 1)
+        last = views.normal(k, rank) == -1
+        return Stride(why="another dimension is asserted to have stride 1") if last else None
+
     def _by_number(self, tensor: Tensor, k: int, basis: str, why: str) -> Stride:
         """Where the rank is not known: the highest dimension that is asked for is taken to be the last."""
         highest = self.asked.get(tensor.number)
@@ -186,7 +212,7 @@ class Questions:
         """The stride of a view with as many dimensions as the highest that is asked for."""
         highest = max(self.asked.get(tensor.number, k), k)
         known = self.facts(tensor).with_(rank=highest + 1)
-        guess = Questions({**self.known, tensor.number: known}, self.asked, True, self.believed)
+        guess = Questions({**self.known, tensor.number: known}, self.asked, True, self.believed, self.claimed)
         found = guess.stride(tensor, k, depth + 1)
         return replace(found, basis="assumed") if found.basis else found
 
@@ -199,7 +225,7 @@ class Questions:
         highest = asked.get(like.number)
         if highest is not None and asked.get(tensor.number, -1) < highest:
             asked = {**asked, tensor.number: highest}
-        return Questions(known, asked, self.innermost, self.believed)
+        return Questions(known, asked, self.innermost, self.believed, self.claimed)
 
     def _joined(self, tensor: Tensor, k: int, depth: int) -> Stride:
         arms = [(t, self._asking(t, tensor).under(known)) for t, known in tensor.arms]
@@ -210,7 +236,7 @@ class Questions:
         view = tensor.view or ("same",)
         source = views.source_of(view, k, rank, self.rank(tensor.parent))
         if source is None and view[0] == "reform" and self.innermost:
-            return Stride(False, "assumed", f"an outer dimension of {tensor.text}")
+            return self._of_outer(tensor, k, "assumed", f"an outer dimension of {tensor.text}")
         if source is None:
             return Stride(why=f"the view {tensor.text} is not followed")
         if source[0] == "value":

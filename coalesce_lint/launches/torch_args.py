@@ -48,6 +48,12 @@ def other_format(kw: Keywords) -> bool:
     )
 
 
+def dims_of(items: Args, rank: int | None) -> tuple[Value, ...]:
+    """The sizes of a shape that is written out, () where it is not."""
+    plain = len(items) == rank and not any(isinstance(i, (Star, ShapeOf, Each)) for i in items)
+    return tuple(items) if plain else ()
+
+
 def rank_of_shape(ev: Evaluator, args: Args) -> int | None:
     """How many dimensions a shape has that is given as one sequence or as several numbers."""
     if not args:

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coalesce_lint.launches.torch_args import Args, Keywords, dtype_of, integer, other_format, rank_of_shape
+from coalesce_lint.launches.torch_args import (
+    Args,
+    Keywords,
+    dims_of,
+    dtype_of,
+    integer,
+    other_format,
+    rank_of_shape,
+)
 from coalesce_lint.launches.torch_views import VIEW_METHODS, strided
 from coalesce_lint.launches.values import (
     Items,
@@ -119,9 +127,11 @@ def _row_major(kw: Keywords) -> bool:
 def allocated(ev: Evaluator, args: Args, kw: Keywords, text: str, line: int) -> Value:
     """A new tensor in the default format."""
     shape = kw.get("size", kw.get("shape"))
-    rank = rank_of_shape(ev, (shape,) if shape is not None else args)
+    args = (shape,) if shape is not None else args
+    rank = rank_of_shape(ev, args)
     if other_format(kw):
         return ev.given(text, line, rank=rank)
+    dims = args[0].items if len(args) == 1 and isinstance(args[0], Items) else args
     return ev.tensor(
         text,
         "fresh",
@@ -129,13 +139,9 @@ def allocated(ev: Evaluator, args: Args, kw: Keywords, text: str, line: int) -> 
         rank=rank,
         why=f"{text} in line {line}",
         dtype=dtype_of((), kw),
-        sizes=_literal_sizes((shape,) if shape is not None else args),
+        sizes=tuple(integer(i) for i in dims),
+        dims=dims_of(dims, rank),
     )
-
-
-def _literal_sizes(args: Args) -> tuple[int | None, ...]:
-    items = args[0].items if len(args) == 1 and isinstance(args[0], Items) else args
-    return tuple(integer(i) for i in items)
 
 
 def keeping(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, line: int) -> Value:

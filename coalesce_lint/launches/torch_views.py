@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from coalesce_lint.launches.torch_args import Args, Keywords, integer, other_format, rank_of_shape
+from coalesce_lint.launches.torch_args import Args, Keywords, dims_of, integer, other_format, rank_of_shape
 from coalesce_lint.launches.values import (
     Each,
     Items,
@@ -64,7 +64,10 @@ def _reshaped(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, lin
     if len(args) == 1 and isinstance(args[0], (Reference, Unknown)):
         return _view(ev, t, ("same",), text, line)  # view(dtype)
     shape = kw.get("shape", kw.get("size"))
-    return _view(ev, t, ("reform",), text, line, rank_of_shape(ev, (shape,) if shape is not None else args))
+    args = (shape,) if shape is not None else args
+    rank = rank_of_shape(ev, args)
+    dims = dims_of(args[0].items if len(args) == 1 and isinstance(args[0], Items) else args, rank)
+    return ev.tensor(text, "view", line, parent=t, view=("reform",), rank=rank, dims=dims)
 
 
 def _shaped_like(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, line: int) -> Value:

@@ -78,6 +78,7 @@ class Tensor:
     why: str = ""  #: for "fresh" and "copy": what makes it contiguous
     parameter: str = ""  #: for "given": the parameter of the host function that it is
     sizes: tuple[int | None, ...] = ()  #: for "fresh": its dimensions, where they are literals
+    dims: tuple[Value, ...] = ()  #: its sizes as the host code gives them: of an allocation, of a new shape
     dtype: str = ""  #: its element type where the host code names it ("int64")
     guessed: bool = False  #: may be no tensor at all: nothing is known of the name but its use
 

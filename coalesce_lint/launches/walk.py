@@ -11,6 +11,7 @@ from coalesce_lint.launches import conditions
 from coalesce_lint.launches.modules import HostFunction, dotted, is_kernel
 from coalesce_lint.launches.records import nested_name
 from coalesce_lint.launches.values import (
+    NOTHING,
     Each,
     Items,
     Known,
@@ -94,7 +95,7 @@ def _statement(ev: Evaluator, stmt: ast.stmt) -> None:
             ev.state.ended = True
         case ast.Assert(test=test):
             ev.expr(test)
-            conditions.learn(ev, test, True)
+            _asserted(ev, test)
         case ast.If():
             _if(ev, stmt)
         case ast.For() | ast.AsyncFor() | ast.While():
@@ -127,7 +128,16 @@ def _loaded(target: ast.expr) -> ast.expr:
 def _checked(ev: Evaluator, node: ast.expr) -> None:
     """``torch._check(condition)``."""
     if isinstance(node, ast.Call) and dotted(node.func).endswith(("torch._check", "_assert")) and node.args:
-        conditions.learn(ev, node.args[0], True)
+        _asserted(ev, node.args[0])
+
+
+def _asserted(ev: Evaluator, test: ast.expr, holds: bool = True) -> None:
+    """Learns from an assertion; that it was made is kept also where it stands in a branch."""
+    before = ev.state.known
+    conditions.learn(ev, test, holds)
+    for number, facts in ev.state.known.items():
+        if facts.unit and facts is not before.get(number):
+            ev.claimed[number] = facts.both(ev.claimed.get(number, NOTHING))
 
 
 def branches(ev: Evaluator, parts: Sequence[Callable[[], None]], before: State) -> None:
@@ -150,8 +160,13 @@ def _if(ev: Evaluator, stmt: ast.If) -> None:
         block(ev, stmt.body if certain else stmt.orelse)
         return
 
+    refused = isinstance(stmt.body[-1], ast.Raise) and not stmt.orelse
+
     def arm(holds: bool, body: list[ast.stmt]) -> None:
-        conditions.learn(ev, stmt.test, holds)
+        if refused and not holds:
+            _asserted(ev, stmt.test, holds)
+        else:
+            conditions.learn(ev, stmt.test, holds)
         block(ev, body)
 
     branches(ev, [lambda: arm(True, stmt.body), lambda: arm(False, stmt.orelse)], ev.state)
