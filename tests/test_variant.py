@@ -152,6 +152,60 @@ def test_a_loop_that_walks_two_pointers() -> None:
     assert sorted(walked[2:]) == ["_p1 = _p1 + _k3", "_p1 = _p1 + _k4"]
 
 
+#: Offsets of two caches, from a block that the helper looks up.
+OFFSETS = """def offsets(t_ptr, start, lanes, s, d, MASKED: tl.constexpr = False):
+    if MASKED:
+        block = tl.load(t_ptr + start, mask=start < 3)
+    else:
+        block = tl.load(t_ptr + start)
+    inner = start % 3
+    first = block * d + lanes * s + inner
+    second = block * 2
+    return first, second
+"""
+
+
+def test_a_helper_hands_back_what_its_offsets_are_made_of() -> None:
+    source = (
+        "def k(x_ptr, table_ptr, s, d, BLOCK: tl.constexpr):\n"
+        "    i = tl.arange(0, BLOCK)\n"
+        "    for start in range(4):\n"
+        "        here, there = offsets(table_ptr, start, i, s, d)\n"
+        "        x = tl.load(x_ptr + here)\n"
+        "        tl.store(table_ptr + i, there)\n"
+    )
+    permutation = Permutation(8, 64, 64, 2048)
+    text = variant([source, OFFSETS], permutation, s=number(8), d=number(512), table_ptr=TENSOR)
+    assert "    return first, second, _v1, inner\n" in text
+    assert (
+        "        _r3, _r4, _v5, _v7 = offsets_2(table_ptr, start, i, s, d)\n"
+        "        here, there = (_r3, _r4,)\n"
+        "        x = tl.load(x_ptr + (_v5 * _k6 + i + _v7 * _k8))\n"
+    ) in text
+
+
+def test_a_pointer_and_a_sum_that_helpers_return() -> None:
+    source = (
+        "def k(x_ptr, s, BLOCK: tl.constexpr):\n"
+        "    i = tl.arange(0, BLOCK)\n"
+        "    x = tl.load(at(x_ptr, i, s))\n"
+        "    y = tl.load(x_ptr + place(i, s, False) + 1)\n"
+    )
+    at = "def at(p, lanes, s):\n    return p + lanes * s + tl.program_id(0) % 4\n"
+    place = (
+        "def place(lanes, s, WHOLE: tl.constexpr):\n"
+        "    if WHOLE:\n"
+        "        return lanes\n"
+        "    column = tl.program_id(0) % 4\n"
+        "    return (lanes * s  # rows\n"
+        "        + column)\n"
+    )
+    text = variant([source, at, place], Permutation(8, 64, 64, 2048), s=number(8), BLOCK=number(16))
+    assert "    return p + lanes * s + _v1, _v1\n" in text
+    assert "    _r3, _v4 = at_2(x_ptr, i, s)\n    x = tl.load(x_ptr + (i + _v4 * _k5))\n" in text
+    assert "    _r7, _v8 = place_6(i, s, False)\n    y = tl.load(x_ptr + (i + _v8 * _k5 + _k5))\n" in text
+
+
 def test_one_line_bodies_and_keywords() -> None:
     text = apply("def f(a):\n    if a: b = a\n    return b\n", Edits(after={(2, 10): ["c = b"]}, name="g"))
     assert text == "def g(a):\n    if a: b = a\n    return b\n" or "c = b" in text

@@ -63,6 +63,7 @@ PROVED = [
     ("through_helper", "load", "x_ptr", 40, 48),
     ("through_helper", "load", "y_ptr", 40, 48),
     ("through_helper", "together", "x_ptr, y_ptr", None, None),
+    ("offsets_of_helper", "load", "k_ptr", 16, 64),
     ("block_pointer", "load", "x_ptr", 24, 128),
     ("tuned", "load", "x_ptr", 40, 128),
     ("histogram", "load", "x_ptr", 24, 64),

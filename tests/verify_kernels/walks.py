@@ -208,6 +208,35 @@ def launch_through_helper():
 
 
 @triton.jit
+def key_and_value_offsets(table_ptr, token, dims, s_block, s_dim, PAGE: tl.constexpr):
+    block = tl.load(table_ptr + token // PAGE).to(tl.int64)
+    inner = token % PAGE
+    keys = block * s_block + (dims // 8) * (s_dim * 8) + (dims % 8) * s_dim + inner
+    values = block * s_block + inner * 64 + dims
+    return keys, values
+
+
+@triton.jit
+def offsets_of_helper(
+    table_ptr, k_ptr, v_ptr, out_ptr, s_block, s_dim, PAGE: tl.constexpr, DIM: tl.constexpr
+):
+    """Offsets that a helper makes, from a page that it looks up, and returns as a tuple."""
+    dims = tl.arange(0, DIM)
+    for token in range(4 * PAGE):
+        keys, values = key_and_value_offsets(table_ptr, token, dims, s_block, s_dim, PAGE)
+        tl.store(out_ptr + token * DIM + dims, tl.load(k_ptr + keys) * tl.load(v_ptr + values))
+
+
+def launch_offsets_of_helper():
+    table = torch.tensor([3, 0, 5, 1], dtype=torch.int32, device=DEVICE)
+    keys, values = torch.randn(6, 64, 16, device=DEVICE), torch.randn(6, 16, 64, device=DEVICE)
+    out = torch.empty(64, 64, device=DEVICE)
+    offsets_of_helper[(1,)](table, keys, values, out, keys.stride(0), keys.stride(1), PAGE=16, DIM=64)
+    wanted = keys[table.long()].transpose(1, 2) * values[table.long()]
+    torch.testing.assert_close(out, wanted.reshape(64, 64))
+
+
+@triton.jit
 def block_pointer(x_ptr, out_ptr, n_rows, n_cols, BLOCK: tl.constexpr):
     column = tl.program_id(0)
     p = tl.make_block_ptr(x_ptr, (n_rows, n_cols), (n_cols, 1), (0, column), (BLOCK, 1), (1, 0))

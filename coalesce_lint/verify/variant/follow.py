@@ -10,11 +10,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from coalesce_lint.verify.variant import expressions
+from coalesce_lint.verify.variant import control, expressions, operators
 from coalesce_lint.verify.variant.forms import Form, Item, Leaf, Number, Refusal
 from coalesce_lint.verify.variant.scope import (
     Accumulator,
-    BlockPointer,
     Broken,
     Joined,
     Plain,
@@ -23,8 +22,8 @@ from coalesce_lint.verify.variant.scope import (
     Site,
     Update,
     count_assignments,
-    increments,
 )
+from coalesce_lint.verify.variant.values import is_stale, no_root, roots_of, single_leaf, within
 
 #: Calls of helpers within helpers that are followed.
 DEPTH_LIMIT = 12
@@ -85,7 +84,8 @@ class Follower:
 
     def block(self, scope: Scope, body: list[ast.stmt]) -> None:
         for statement in body:
-            self.statement(scope, statement)
+            if not scope.done:
+                self.statement(scope, statement)
 
     def statement(self, scope: Scope, node: ast.stmt) -> None:
         match node:
@@ -103,16 +103,15 @@ class Follower:
                     found = Form.of(Leaf(scope, None, Joined("after", node, name), None))
                 self.assign(scope, target, found, node, None)
             case ast.If(test=test, body=body, orelse=orelse):
-                self.branch(scope, node, self.value(scope, test), body, orelse)
+                control.branch(self, scope, node, self.value(scope, test), body, orelse)
             case ast.For():
-                self.for_loop(scope, node)
+                control.for_loop(self, scope, node)
             case ast.While(test=test, body=body):
-                self.enter(scope, node)
-                self.value(scope, test)
-                self.block(scope, body)
-                self.leave(scope, node)
+                control.while_loop(self, scope, node, test, body)
             case ast.Return(value=value):
                 scope.returns.append(Plain(None) if value is None else self.value(scope, value))
+                scope.width = len(value.elts) if isinstance(value, ast.Tuple) else None
+                scope.done = not scope.doubt
             case ast.FunctionDef() | ast.Import() | ast.ImportFrom():
                 pass
             case _:
@@ -163,6 +162,9 @@ class Follower:
                 leaf = item.leaf
                 if not item.views and leaf.node is not None and leaf.node is source:
                     return Form.of(Leaf(scope, name, None, leaf.rank))
+                if not item.views and leaf.origin is None and leaf.scope not in scope.chain():
+                    # an element of a helper's tuple
+                    return Form({Item(Leaf(scope, name, None, leaf.rank), (), item.form): Number(1)})
                 return value
         return Form({Item(Leaf(scope, name, None, None), (), value): Number(1)})
 
@@ -176,88 +178,13 @@ class Follower:
         accumulator.updates.append(Update(statement, delta))
         return accumulator.renew()
 
-    def branch(
-        self, scope: Scope, node: ast.If, test: Any, body: list[ast.stmt], orelse: list[ast.stmt]
-    ) -> None:
-        taken = expressions.truth(test)
-        if taken is not None and not runtime(test):
-            self.block(scope, body if taken else orelse)
-            return
-        before = dict(scope.env)
-        current = {a: a.current for a in scope.accumulators.values()}
-        self.block(scope, body)
-        first, scope.env = scope.env, dict(before)
-        for accumulator, leaf in current.items():
-            accumulator.current = leaf
-        self.block(scope, orelse)
-        second = scope.env
-        if taken is not None:
-            scope.env = first if taken else second
-            return
-        scope.env = before
-        for name in {**first, **second}:
-            a, b = first.get(name), second.get(name)
-            scope.env[name] = a if same(a, b) else self.joined(scope, name, node, [a, b])
-
-    def joined(self, scope: Scope, name: str, node: ast.stmt, values: list[Any]) -> Any:
-        """A variable that may hold one of several values from here on."""
-        accumulator = scope.accumulators.get(name)
-        if accumulator is not None:
-            return accumulator.renew()
-        roots = frozenset(r for v in values for r in roots_of(v))
-        if roots:
-            return Broken(roots, f"{name} is chosen by a branch")
-        if scope.assigned.get(name) == 1:
-            return Form.of(Leaf(scope, name, None, None))
-        return Form.of(Leaf(scope, None, Joined("after", node, name), None))
-
-    def for_loop(self, scope: Scope, node: ast.For) -> None:
-        self.value(scope, node.iter)
-        self.enter(scope, node)
-        for name in [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]:
-            once = scope.assigned.get(name) == 1
-            where = None if once else Joined("start", node, name)
-            scope.env[name] = Form.of(Leaf(scope, name if once else None, where, 0))
-        self.block(scope, node.body)
-        self.leave(scope, node)
-        self.block(scope, node.orelse)
-
-    def enter(self, scope: Scope, node: ast.For | ast.While) -> None:
-        """Sets the variables that a loop changes to what they are at the start of any of its rounds."""
-        adds = increments(node)
-        for name in count_assignments(node):
-            old = scope.env.get(name)
-            if old is None or isinstance(old, BlockPointer):
-                continue
-            known = scope.accumulators.get(name)
-            if known is not None and within(node, known.loop):
-                scope.env[name] = known.renew()
-            elif name in adds and isinstance(old, Form):
-                accumulator = Accumulator(scope, name, node, old)
-                scope.accumulators[name] = accumulator
-                scope.env[name] = accumulator.renew()
-            elif roots_of(old):
-                scope.env[name] = Broken(frozenset(roots_of(old)), f"{name} changes in a loop")
-            else:
-                scope.env[name] = Form.of(Leaf(scope, None, Joined("start", node, name), None))
-
-    def leave(self, scope: Scope, node: ast.For | ast.While) -> None:
-        """After a loop: its variables hold what the last round left, or what they held before."""
-        for name in count_assignments(node):
-            value = scope.env.get(name)
-            if value is None or isinstance(value, BlockPointer):
-                continue
-            scope.env[name] = self.joined(scope, name, node, [value])
-
     # expressions
 
     def value(self, scope: Scope, node: ast.expr) -> Any:
         return expressions.value(self, scope, node)
 
     def access(self, scope: Scope, call: ast.Call, pointer: ast.expr, kind: str, value: Any) -> None:
-        stale = isinstance(value, Form) and any(
-            leaf.origin is not None and leaf.origin.current is not leaf for leaf in value.leaves()
-        )
+        stale = isinstance(value, Form) and is_stale(value)
         self.sites.append(Site(scope, call, pointer, kind, value, stale))
 
     def call_helper(self, scope: Scope, node: ast.Call, function: int, arguments: dict[str, Any]) -> Any:
@@ -273,21 +200,33 @@ class Follower:
             if leaf is not None and leaf.scope is not inner and inner.assigned.get(name) == 1:
                 inner.bound.setdefault(leaf, name)
         self.block(inner, inner.tree.body)
-        opaque = expressions.opaque(scope, node, None)
+        opaque = operators.opaque(scope, node, None)
         if len(inner.returns) != 1:
             roots = frozenset(r for v in inner.returns for r in roots_of(v))
             return Broken(roots, f"{inner.tree.name} returns one of several pointers") if roots else opaque
         return self.returned(scope, node, inner, inner.returns[0])
 
-    def returned(self, scope: Scope, node: ast.Call, inner: Scope, value: Any) -> Any:
-        if isinstance(value, (Plain, Broken)):
+    def returned(self, scope: Scope, node: ast.Call | None, inner: Scope, value: Any) -> Any:
+        """What a helper returned, as its caller holds it: leaves of the helper are handed back by name when
+        they are needed. ``node`` is the call, None for an element of a tuple that it returns."""
+        if isinstance(value, Several):
+            return Several([self.returned(scope, None, inner, v) for v in value.values])
+        if not isinstance(value, Form) or not any(inner in leaf.scope.chain() for leaf in value.leaves()):
             return value
-        if isinstance(value, Form) and all(leaf.scope is not inner for leaf in value.leaves()):
+        if is_stale(value):
+            roots = frozenset(roots_of(value))
+            if roots:
+                return Broken(roots, f"{inner.tree.name} returns a pointer as it was before a step")
+            nameless = Form.of(Leaf(inner, None, None, None))
+            return nameless if node is None else operators.opaque(scope, node, None)
+        if node is None or value.root is not None:
             return value
-        roots = frozenset(roots_of(value))
-        if roots:
-            return Broken(roots, f"a pointer is made within {inner.tree.name} and returned")
-        return expressions.opaque(scope, node, None)
+        if len(value.terms) == 1 and not value.const.value:
+            ((item, number),) = value.terms.items()
+            if number.value == 1 and item.form is None:
+                return operators.opaque(scope, node, operators.rank(value))
+        # The call itself serves as a name for the sum, as a variable would.
+        return Form({Item(Leaf(scope, None, node, operators.rank(value)), (), value): Number(1)})
 
 
 def parse_function(spec: dict[str, Any]) -> ast.FunctionDef:
@@ -299,46 +238,3 @@ def parse_function(spec: dict[str, Any]) -> ast.FunctionDef:
 
 def is_constexpr(parameter: ast.arg) -> bool:
     return parameter.annotation is not None and "constexpr" in ast.unparse(parameter.annotation)
-
-
-def single_leaf(value: Any) -> Leaf | None:
-    """The leaf, or the bare pointer, that a value is and nothing more."""
-    if not isinstance(value, Form) or value.const.value:
-        return None
-    if not value.terms:
-        return value.root
-    if len(value.terms) == 1 and value.root is None:
-        ((item, number),) = value.terms.items()
-        if number.value == 1 and not item.views and item.leaf.origin is None:
-            return item.leaf
-    return None
-
-
-def within(node: ast.AST, outer: ast.AST) -> bool:
-    return any(n is node for n in ast.walk(outer))
-
-
-def no_root(value: Any) -> bool:
-    return not isinstance(value, Form) or value.is_number
-
-
-def same(a: Any, b: Any) -> bool:
-    return a is b or (isinstance(a, Form) and a.same(b)) or (isinstance(a, Plain) and a == b)
-
-
-def runtime(value: Any) -> bool:
-    return (isinstance(value, Form) and value.const.runtime) or bool(getattr(value, "runtime", False))
-
-
-def roots_of(value: Any) -> set[Leaf]:
-    """The pointer parameters behind a value."""
-    match value:
-        case Form(root=root) if root is not None:
-            return {root}
-        case Broken(roots=roots):
-            return set(roots)
-        case Several(values=values):
-            return {r for v in values for r in roots_of(v)}
-        case BlockPointer(base=base):
-            return roots_of(base)
-    return set()

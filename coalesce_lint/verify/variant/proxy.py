@@ -11,10 +11,11 @@ import ast
 from typing import Any
 
 from coalesce_lint.verify.variant.build import Builder, Target, Variant
-from coalesce_lint.verify.variant.follow import Follower, roots_of
+from coalesce_lint.verify.variant.follow import Follower
 from coalesce_lint.verify.variant.forms import Refusal
 from coalesce_lint.verify.variant.permutation import Permutation
 from coalesce_lint.verify.variant.scope import Site
+from coalesce_lint.verify.variant.values import roots_of
 
 #: Position of the mask among the arguments of a memory call.
 MASK_AT = {"load": 1, "store": 2, "atomic": 2}

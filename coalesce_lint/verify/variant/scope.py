@@ -92,6 +92,9 @@ class Scope:
     env: dict[str, Any] = field(default_factory=dict)
     assigned: dict[str, int] = field(default_factory=dict)
     returns: list[Any] = field(default_factory=list)
+    width: int | None = None  #: values of a return that is written as a tuple, None for any other
+    doubt: int = 0  #: loops, and branches that constants do not decide, around the statement at hand
+    done: bool = False  #: a return was reached for certain
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
     bound: dict[Leaf, str] = field(default_factory=dict)  #: a caller's leaves that are parameters here
 

@@ -16,11 +16,28 @@ Start = tuple[int, int]
 
 
 @dataclass
+class Results:
+    """Names for what a call of a helper's clone returns: the helper's own results, and further ones.
+
+    ``is_tuple`` tells whether the helper's own return is written as a tuple.
+    """
+
+    own: list[str]
+    is_tuple: bool
+    further: list[str] = field(default_factory=list)
+
+    def value(self) -> str:
+        """What stands in for the call."""
+        return "(" + ", ".join(self.own) + ",)" if self.is_tuple else self.own[0]
+
+
+@dataclass
 class Edits:
     """Changes of one function. Keys are spans of expressions and starts of statements.
 
     ``hoisted`` gives an expression a name that is assigned before its statement. ``start`` are statements
-    for the beginning of a loop's body (or of the function).
+    for the beginning of a loop's body (or of the function). ``results`` take further results of a call,
+    ``returns`` are further results of this function.
     """
 
     replaced: dict[Span, str] = field(default_factory=dict)
@@ -29,6 +46,8 @@ class Edits:
     after: dict[Start, list[str]] = field(default_factory=dict)
     start: dict[Start, list[str]] = field(default_factory=dict)
     calls: dict[Span, tuple[str, dict[str, str]]] = field(default_factory=dict)
+    results: dict[Span, Results] = field(default_factory=dict)
+    returns: list[str] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
     name: str = ""
 
@@ -76,7 +95,19 @@ class _Writer(cst.CSTTransformer):
             return self.expression(original, updated)
         if isinstance(original, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
             return self.statement(original, updated, self.pending.pop())
+        if isinstance(original, cst.Return) and self.edits.returns:
+            return self.returned(updated)
         return updated
+
+    def returned(self, updated: cst.Return) -> cst.Return:
+        """The return with further results; a tuple is made longer, for not every Triton nests them."""
+        own = updated.value
+        elements = own.elements if isinstance(own, cst.Tuple) else [cst.Element(own)] if own else []
+        further = [cst.Element(cst.Name(name)) for name in self.edits.returns]
+        value = cst.Tuple(without_comma([*elements, *further]), lpar=[], rpar=[])
+        if isinstance(own, cst.Tuple) and own.lpar:
+            value = value.with_changes(lpar=own.lpar, rpar=own.rpar)
+        return updated.with_changes(value=value, whitespace_after_return=cst.SimpleWhitespace(" "))
 
     def expression(self, original: cst.BaseExpression, updated: Any) -> Any:
         span = self.span(original)
@@ -87,6 +118,11 @@ class _Writer(cst.CSTTransformer):
                 *cst.ensure_type(cst.parse_expression(keywords(extra)), cst.Call).args,
             ]
             updated = updated.with_changes(func=cst.Name(name), args=without_comma(arguments))
+        if span in self.edits.results:
+            results = self.edits.results[span]
+            code = cst.Module([]).code_for_node(updated.with_changes(lpar=[], rpar=[]))
+            self.pending[-1].append(f"{', '.join([*results.own, *results.further])} = {code}")
+            updated = cst.parse_expression(results.value())
         if span in self.edits.replaced:
             updated = cst.parse_expression(self.edits.replaced[span])
         if span in self.edits.hoisted:
