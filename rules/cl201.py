@@ -12,8 +12,8 @@ What is known of a stride comes from the host code. It is proved where the tenso
 default format, made contiguous, asserted or guarded; else the last dimension of a tensor is taken to have
 stride 1 and the others are not (setting `assume-contiguous`), unless the function asserts otherwise, if only
 under a switch (`if validate: assert x.stride(0) == 1`). A finding that rests on this has the confidence
-`assumed`. Silent where the dimensions behind may be of size 1: of (batch, channels, 1) the channels have
-stride 1.
+`assumed`. Silent where the dimensions behind may be of size 1 (of (batch, channels, 1) the channels have
+stride 1), and for the strides of an object that has attributes that no tensor has: its class chooses the layout.
 
 ## Why is this bad
 The kernel is right under any stride and fast under one. The launch decides, without a word: a transposed view
@@ -115,15 +115,11 @@ class StridedByLaunch(Rule):
         proved = [u for u in bad if u.basis == "proved"]
         shown = (proved or bad)[:NAMED]
         first = shown[0]
-        axis = _best(access, first)
-        argument = axis.argument if axis is not None else "a stride"
-        why = f" ({axis.why})" if axis is not None and axis.why else ""
         more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
         message = (
             f"{operation(access)} of {access.pointer} is strided under the launch in "
-            f"{first.place.path}:{first.place.line}{more}: lanes along axis {access.lane_axis} step by "
-            f"{argument}{why}; pass a tensor whose stride is 1 there, or put the lanes along the dimension "
-            f"that has it"
+            f"{first.place.path}:{first.place.line}{more}: {_steps(access, first)}; pass a tensor whose "
+            f"stride is 1 there, or put the lanes along the dimension that has it"
         )
         related = [(u.place, f"launched here by {u.function}") for u in shown]
         related += [(c.place, f"called from {c.function}") for c in access.call_chain]
@@ -135,9 +131,29 @@ def _guessed(under: UnderLaunch) -> bool:
     return any(a.why.startswith(GUESSED) for a in under.axes)
 
 
+def _steps(access: Access, under: UnderLaunch) -> str:
+    """How far a lane steps along each axis of the tile, in words."""
+    passed = {a.axis: a for a in under.axes}
+    steps = []
+    for axis in access.axes:
+        if axis.stride == "0":
+            continue
+        given = passed.get(axis.axis)
+        why = f" ({given.why})" if given is not None and given.why else ""
+        step = given.argument if given is not None else axis.stride or "no single stride"
+        steps.append((axis.axis, step + why))
+    if len(steps) == 1:
+        return f"lanes along axis {steps[0][0]} step by {steps[0][1]}"
+    parts = [f"axis {axis} {'steps by' if k == 0 else 'by'} {step}" for k, (axis, step) in enumerate(steps)]
+    return f"no axis of its tile has stride 1: {', '.join(parts)}"
+
+
 def _best(access: Access, under: UnderLaunch) -> LaunchAxis | None:
     """The axis that serves the lanes best: that of the smallest step, where there are numbers."""
-    numbers = [a for a in under.axes if a.stride is not None and a.stride.lstrip("-").isdecimal()]
+    passed = {a.axis for a in under.axes}
+    fixed = [LaunchAxis(a.axis, "", a.stride) for a in access.axes if a.axis not in passed]
+    steps = [*under.axes, *(a for a in fixed if a.stride != "0")]
+    numbers = [a for a in steps if a.stride is not None and a.stride.lstrip("-").isdecimal()]
     if numbers:
         return min(numbers, key=lambda a: abs(int(a.stride or 0)) or 1 << 40)
     return next((a for a in under.axes if a.axis == access.lane_axis), None)

@@ -7,7 +7,8 @@ Looks at the launches of a kernel and at how the kernel finds the rows of each t
 - an access whose rows are a size apart (`row * N + col`), although the launch passes the stride of that
   dimension of that tensor: the stride is there and is not used;
 - a launch that passes the stride of one tensor for the rows of another, unless both are known to be
-  contiguous, one is known to have the other's strides, or their names are a pair (cos and sin, k and v);
+  contiguous, one is known to have the other's strides, or their names are a pair (cos and sin, k and v, the
+  weights and ids of a selection, one attribute of two objects);
 - a launch that passes a size (`x.shape[-1]`) for a parameter that is named a stride and multiplies the rows
   of a tensor that is not known to be contiguous.
 
@@ -75,6 +76,8 @@ from coalesce_lint.launches.pitches import STRIDE_NAME, Addressed, addressed_ten
 from coalesce_lint.launches.records import Launch, Passed, TensorFacts
 
 _PAIRED = re.compile(r"(?i)cos|sin|key|value|(?<![a-z])[kv](?![a-z])")
+#: What a selection of the largest gives: ``topk_weights`` and ``topk_ids``, ``expt_scal`` and ``expt_indx``.
+_SELECTED = re.compile(r"(?i)(?<=[a-z]_)(scal|vals?|values|weights?|scores?|indi?c?e?x|indices|inds?|ids)$")
 
 
 class WrongPitch(Rule):
@@ -172,13 +175,22 @@ def _factors(given: Addressed) -> set[str]:
 
 
 def _pair(a: str, b: str) -> bool:
-    """Whether the names are those of tensors that are made together: cos and sin, keys and values."""
-    return a != b and _PAIRED.sub("*", a) == _PAIRED.sub("*", b)
+    """Whether the names are those of tensors that are made together.
+
+    Cos and sin, keys and values, the values and indices of a selection, one attribute of two objects: the
+    weights of layers of one kind.
+    """
+    if a == b:
+        return False
+    dotted = all("." in x and x.replace(".", "").isidentifier() for x in (a, b))
+    if dotted and a.rpartition(".")[2] == b.rpartition(".")[2]:
+        return True
+    return any(p.sub("*", a) == p.sub("*", b) for p in (_PAIRED, _SELECTED))
 
 
 def _alike(a: TensorFacts, b: TensorFacts) -> bool:
     """Whether the strides of ``a`` are right for ``b``."""
-    if a.root == b.root or b.root in a.strided or _pair(a.name, b.name):
+    if a.root == b.root or b.root in a.strided or a.root in b.strided or _pair(a.name, b.name):
         return True
     if (a.contiguous or a.believed) and (b.contiguous or b.believed):
         return True  # whether their shapes differ cannot be told, and they hardly do

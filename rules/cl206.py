@@ -123,7 +123,6 @@ def _append(access: Access) -> str | None:
     if not access.is_write or not slot or access.call_chain:
         return None
     return (
-        f"the elements of one new row land {access.lane_stride} elements apart, one sector each, "
-        "for the loaded "
-        f"slot owns the unit stride; a cache with the head dimension last is written and read in full sectors"
+        f"the elements of one new row land {access.lane_stride} elements apart, for the loaded slot owns the "
+        f"unit stride; a cache with the head dimension last is written and read in full sectors"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -98,6 +99,12 @@ def _each(ev: Evaluator, node: ast.expr) -> None:
 
 def _comparison(ev: Evaluator, test: ast.Compare, holds: bool) -> None:
     if len(test.ops) > 1 and not holds:
+        return
+    if len(test.ops) > 1 and all(isinstance(op, ast.Eq) for op in test.ops):
+        # a == b == c: what is known of any of them holds for all
+        members = [test.left, *test.comparators]
+        for a, b in itertools.permutations(members, 2):
+            _equal(ev, a, b, test.lineno)
         return
     left = test.left
     for op, right in zip(test.ops, test.comparators, strict=True):

@@ -35,6 +35,13 @@ from coalesce_lint.launches.values import (
     Value,
 )
 
+#: Attributes of every tensor that say nothing of its layout.
+_OF_TENSORS = frozenset(
+    (
+        *("dtype", "device", "is_cuda", "is_cpu", "is_xpu", "is_meta", "layout", "requires_grad", "itemsize"),
+        *("nbytes", "is_leaf", "is_sparse", "is_quantized", "grad_fn"),
+    )
+)
 #: Expressions nested deeper are not looked into.
 DEEPEST = 60
 _SIZES = (Sizes, SizeOf, Number)
@@ -54,6 +61,7 @@ class Evaluator(Names):
         self.depth = 0
         self.copies: list[Tensor] = []
         self.claimed: dict[int, Facts] = {}
+        self.objects: set[int] = set()
         self.launches: list[RawLaunch] = []
         self.calls: list[tuple[HostFunction, tuple[Value, ...], Mapping[str, Value], Known]] = []
         self.saved: tuple[Facts, ...] | None = None
@@ -119,8 +127,10 @@ class Evaluator(Names):
             if node.attr in ("ndim",):
                 rank = self.questions().rank(base)
                 return Number(rank) if rank is not None else Unknown("number of dimensions")
-            if node.attr in ("dtype", "device", "is_cuda", "layout", "requires_grad", "itemsize", "nbytes"):
+            if node.attr in _OF_TENSORS:
                 return Unknown(f".{node.attr}")
+            if node.attr != "grad":
+                self.objects.add(base.number)
         if isinstance(base, Reference):
             return Reference(f"{base.name}.{node.attr}")
         if isinstance(base, Bound) and node.attr in ("fn", "func"):
@@ -199,7 +209,8 @@ class Evaluator(Names):
             return self.tensor(text, "fresh", node.lineno, why=f"the product {text}", guessed=True)
         for one in (a, b):
             if isinstance(one, Tensor):
-                origin = "given" if one.guessed and one.parent is None else "like"
+                guessed = one.guessed and one.parent is None and one.number not in self.state.known
+                origin = "given" if guessed else "like"
                 return self.tensor(self.text(node), origin, node.lineno, guessed=True,
                                    parent=one if origin == "like" else None, view=("same",))  # fmt: skip
         return Unknown("arithmetic")

@@ -40,6 +40,7 @@ class Names:
     innermost: bool
     copies: list[Tensor]
     claimed: dict[int, Facts]  #: what is asserted anywhere in the function, by the tensor's number
+    objects: set[int]  #: the numbers of what has attributes that no tensor has
     _count: int
 
     def expr(self, node: ast.expr | None) -> Value:
@@ -65,7 +66,7 @@ class Names:
         return self.tensor(text, "given", line, guessed=True, **kw)
 
     def questions(self) -> Questions:
-        return Questions(self.state.known, self.asked, self.innermost, claimed=self.claimed)
+        return Questions(self.state.known, self.asked, self.innermost, {}, self.claimed, self.objects)
 
     def stride_of(self, t: Tensor, k: int) -> StrideOf:
         self.has_dimension(t, k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from coalesce_lint.launches import extents, views
@@ -40,6 +40,7 @@ class Questions:
     innermost: bool = True
     believed: Known = field(default_factory=dict)  #: what holds for every caller that was found
     claimed: Known = field(default_factory=dict)  #: what the function asserts, if only on some of its paths
+    objects: Set[int] = frozenset()  #: numbers of objects with a stride() that are no plain tensors
 
     def facts(self, tensor: Tensor) -> Facts:
         return self.known.get(tensor.number, NOTHING)
@@ -51,7 +52,7 @@ class Questions:
         merged = dict(self.known)
         for number, facts in more.items():
             merged[number] = facts.both(merged[number]) if number in merged else facts
-        return Questions(merged, self.asked, self.innermost, self.believed, self.claimed)
+        return Questions(merged, self.asked, self.innermost, self.believed, self.claimed, self.objects)
 
     def rank(self, tensor: Tensor, depth: int = 0) -> int | None:
         """The number of dimensions, None where it is not known."""
@@ -169,6 +170,8 @@ class Questions:
             return self._of_view(tensor, k, rank, depth)
         if not self.innermost:
             return Stride(why="nothing says what it is")
+        if tensor.number in self.objects:
+            return Stride(why=f"{tensor.text} is an object of a class that chooses the layout")
         unit = self.facts(tensor).unit
         if unit and (last or (rank is None and k >= self.asked.get(tensor.number, k))):
             return Stride(why="another dimension is known to have stride 1")
@@ -212,7 +215,7 @@ class Questions:
         """The stride of a view with as many dimensions as the highest that is asked for."""
         highest = max(self.asked.get(tensor.number, k), k)
         known = self.facts(tensor).with_(rank=highest + 1)
-        guess = Questions({**self.known, tensor.number: known}, self.asked, True, self.believed, self.claimed)
+        guess = replace(self, known={**self.known, tensor.number: known}, innermost=True)
         found = guess.stride(tensor, k, depth + 1)
         return replace(found, basis="assumed") if found.basis else found
 
@@ -225,7 +228,7 @@ class Questions:
         highest = asked.get(like.number)
         if highest is not None and asked.get(tensor.number, -1) < highest:
             asked = {**asked, tensor.number: highest}
-        return Questions(known, asked, self.innermost, self.believed, self.claimed)
+        return Questions(known, asked, self.innermost, self.believed, self.claimed, self.objects)
 
     def _joined(self, tensor: Tensor, k: int, depth: int) -> Stride:
         arms = [(t, self._asking(t, tensor).under(known)) for t, known in tensor.arms]

@@ -143,14 +143,28 @@ def _asserted(ev: Evaluator, test: ast.expr, holds: bool = True) -> None:
 def branches(ev: Evaluator, parts: Sequence[Callable[[], None]], before: State) -> None:
     """Reads each of ``parts`` from the state ``before`` and joins what they leave."""
     ends: list[State] = []
+    made: Known = {}
     for part in parts:
+        first = ev.fresh_number()
         ev.state = before.copy()
         part()
         ends.append(ev.state)
+        made = {**made, **_of_made(ev.state, first)}
     state = ends[0]
     for other in ends[1:]:
         state = joined(ev, state, other)
+    state.known = {**made, **state.known}
     ev.state = state
+
+
+def _of_made(state: State, first: int) -> Known:
+    """What a branch knows of the tensors that it made itself: where they exist it was taken."""
+    own = [
+        v.number
+        for v in state.names.values()
+        if isinstance(v, Tensor) and v.number > first and v.origin in ("fresh", "copy", "like")
+    ]
+    return {n: state.known[n] for n in own if n in state.known}
 
 
 def _if(ev: Evaluator, stmt: ast.If) -> None:
