@@ -13,7 +13,8 @@ default format, made contiguous, asserted or guarded; else the last dimension of
 stride 1 and the others are not (setting `assume-contiguous`), unless the function asserts otherwise, if only
 under a switch (`if validate: assert x.stride(0) == 1`). A finding that rests on this has the confidence
 `assumed`. Silent where the dimensions behind may be of size 1 (of (batch, channels, 1) the channels have
-stride 1), and for the strides of an object that has attributes that no tensor has: its class chooses the layout.
+stride 1), and for the strides of an object that has attributes that no tensor has: its class chooses the
+layout.
 
 ## Why is this bad
 The kernel is right under any stride and fast under one. The launch decides, without a word: a transposed view
