@@ -194,7 +194,11 @@ def _join(results: Iterable[FileResult], outcome: Outcome) -> None:
     unique: dict[tuple[object, ...], Finding] = {}
     used: set[Key] = set()
     idle: list[tuple[Key, Finding]] = []
+    broken: dict[str, files.Problem] = {}
     for result in results:
+        for code, why in result.broken.items():
+            told = f"internal error: the rule {code} {why}; what it would find is missing"
+            broken.setdefault(code, files.Problem(result.path, told))
         used |= result.used
         idle += result.idle
         outcome.counts.add(result.counts)
@@ -203,6 +207,7 @@ def _join(results: Iterable[FileResult], outcome: Outcome) -> None:
         for finding in result.findings:
             # a helper is reached from several files, under a path that each of them sees
             unique.setdefault((os.path.abspath(finding.place.path), *finding.sort_key()[1:]), finding)
+    outcome.problems += broken.values()
     unneeded = [finding for key, finding in idle if key not in used]
     outcome.findings = sorted([*unique.values(), *unneeded], key=Finding.sort_key)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from coalesce_lint import consulted, files
 from coalesce_lint.analysis import analyze
 from coalesce_lint.failures import describe
-from coalesce_lint.findings import Finding, Rule, all_rules, run_rules
+from coalesce_lint.findings import Finding, Rule, all_rules, findings_of, run_rules
 from coalesce_lint.suppress import Key, Suppressions
 from coalesce_lint.trail import Source
 
@@ -53,6 +54,7 @@ class FileResult:
         default_factory=list
     )  #: findings on comments, unless they are used
     consulted: dict[str, str] = field(default_factory=dict)  #: what was seen of other files (``consulted``)
+    broken: dict[str, str] = field(default_factory=dict)  #: rules that failed, with the first failure of each
     lasting: bool = True  #: the same again next time; not where a kernel was left for want of time
 
 
@@ -99,15 +101,20 @@ def _check(path: str, data: bytes, todo: Work) -> FileResult:
         counts.accesses += len(kernel.accesses)
         counts.unknown += sum(a.pattern == "unknown" for a in kernel.accesses)
     result = FileResult(path, counts=counts, lasting=not any(e.kernel for e in report.errors))
+
+    def failed(rule: Rule, where: str, error: Exception) -> None:
+        result.lasting = False
+        result.broken.setdefault(rule.code, f"failed {where}: {describe(error)}")
+
     texts = _Texts(path, report.lines)
     own = texts.of(path)
     off = [k for k in report.kernels if own.covers_kernel(k)]
     on = [k for k in report.kernels if not own.covers_kernel(k)] if off else report.kernels
     for kernel in off:
-        silenced = sum(_wanted(f, todo) for f in run_rules([kernel], [], rules))
+        silenced = sum(_wanted(f, todo) for f in run_rules([kernel], [], rules, failed))
         own.covers_kernel(kernel, of_use=silenced > 0)
         counts.suppressed += silenced
-    for finding in run_rules(on, report.errors, rules):
+    for finding in run_rules(on, report.errors, rules, failed):
         if not _wanted(finding, todo) or not _is_touched(finding, report, todo):
             continue
         comments = texts.of(finding.place.path)
@@ -116,7 +123,7 @@ def _check(path: str, data: bytes, todo: Work) -> FileResult:
         else:
             result.findings.append(_without_site(_framed(finding, comments) if todo.frames else finding))
     result.used = texts.used()
-    result.idle = _idle_comments(own, rules, todo)
+    result.idle = _idle_comments(own, rules, todo, failed)
     return result
 
 
@@ -145,14 +152,17 @@ def _framed(finding: Finding, comments: Suppressions) -> Finding:
     return replace(finding, trail=trail, lines=lines)
 
 
-def _idle_comments(own: Suppressions, rules: Sequence[Rule], todo: Work) -> list[tuple[Key, Finding]]:
+def _idle_comments(
+    own: Suppressions, rules: Sequence[Rule], todo: Work, failed: Callable[[Rule, str, Exception], None]
+) -> list[tuple[Key, Finding]]:
     """What the rules say of the comments in a file, each unless it silenced something in this run."""
     found = []
     every = all_rules()
     usual = [r.code for r in every if r.default]
     for key, place, said in own.unused(todo.codes, [r.code for r in every], usual):
         for rule in rules:
-            for finding in rule.check_comment(place, said):
+            check = functools.partial(rule.check_comment, place, said)
+            for finding in findings_of(rule, check, "on a comment", failed):
                 if _wanted(finding, todo) and not own.covers_comment(finding):
                     found.append((key, finding))
     return found

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
+import functools
 import inspect
-import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, ClassVar
 
 from coalesce_lint.access import Access, FileError, Kernel, Place
+from coalesce_lint.failures import debugging
 
 HEADINGS = ("What it does", "Why is this bad", "Example", "Use instead", "How to fix", "Evidence")
 
@@ -107,34 +106,53 @@ class Rule:
         return inspect.getdoc(inspect.getmodule(cls)) or ""
 
 
-@cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule of ``coalesce_lint.rules``, by code. Raises ValueError where two rules share a code."""
-    import coalesce_lint.rules as package
+    """Every rule, by code: our own and those of installed packages (``discovery``)."""
+    from coalesce_lint.discovery import discovered
 
-    found: dict[str, Rule] = {}
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
-        for cls in vars(module).values():
-            if isinstance(cls, type) and issubclass(cls, Rule) and cls is not Rule and "code" in vars(cls):
-                if cls.code in found and type(found[cls.code]) is not cls:
-                    raise ValueError(f"two rules have the code {cls.code}")
-                found[cls.code] = cls()
-    return tuple(found[c] for c in sorted(found))
+    return discovered().rules
 
 
 def run_rules(
-    kernels: Iterable[Kernel], errors: Iterable[FileError], rules: Iterable[Rule]
+    kernels: Iterable[Kernel],
+    errors: Iterable[FileError],
+    rules: Iterable[Rule],
+    failed: Callable[[Rule, str, Exception], None] | None = None,
 ) -> Iterator[Finding]:
-    """The findings of ``rules``, each place and message once even where several callers reach it."""
+    """The findings of ``rules``, each place and message once even where several callers reach it.
+
+    ``failed`` is told of a rule that raises, with the kernel or file it was about, and the rest goes on;
+    without it the exception leaves.
+    """
     seen = set()
-    rules = list(rules)
     kernels = list(kernels)
+    errors = list(errors)
     for rule in rules:
-        for finding in [f for k in kernels for f in rule.check_kernel(k)] + [
-            f for e in errors for f in rule.check_error(e)
-        ]:
-            key = finding.sort_key()
-            if key not in seen:
-                seen.add(key)
-                yield finding
+        checks = [(functools.partial(rule.check_kernel, k), f"in {k.name}") for k in kernels]
+        checks += [(functools.partial(rule.check_error, e), "on what cannot be read") for e in errors]
+        for check, where in checks:
+            for finding in findings_of(rule, check, where, failed):
+                key = finding.sort_key()
+                if key not in seen:
+                    seen.add(key)
+                    yield finding
+
+
+def findings_of(
+    rule: Rule,
+    check: Callable[[], Iterable[Finding]],
+    where: str,
+    failed: Callable[[Rule, str, Exception], None] | None,
+) -> list[Finding]:
+    """What one ``check`` of ``rule`` finds; as in ``run_rules``, ``failed`` is told where it raises."""
+    try:
+        findings = list(check())
+        for finding in findings:
+            if not isinstance(finding, Finding) or finding.code != rule.code:
+                raise TypeError(f"not a finding of {rule.code}: {finding!r:.60}")
+        return findings
+    except Exception as error:
+        if failed is None or debugging():
+            raise
+        failed(rule, where, error)
+        return []

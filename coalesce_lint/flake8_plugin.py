@@ -46,6 +46,7 @@ class Plugin:
         cls._options = options
         cls._findings = {}
         cls._stdin = options.stdin_display_name if "-" in options.filenames else None
+        _complain_of_rules()
         paths = [p for p in options.filenames or ["."] if p != "-"]
         if paths:
             cls._findings = _checked(options, paths)
@@ -93,6 +94,12 @@ def _checked(
             told = (1, 0, f"CL901 {problem.message}", Plugin)
             by_path.setdefault(os.path.abspath(problem.path), []).append(told)
     return by_path
+
+
+def _complain_of_rules() -> None:
+    from coalesce_lint.commands.common import complain_of_rules
+
+    complain_of_rules()
 
 
 def _new(findings: list[Finding], found: Settings) -> list[Finding]:

@@ -35,8 +35,9 @@ def cache(found: Settings, todo: Work) -> Callable[[], ResultCache] | None:
         return None
 
     def opened() -> ResultCache:
+        from coalesce_lint.discovery import sources
         from coalesce_lint.result_cache import ResultCache, folder_for
 
-        return ResultCache(folder_for(found.root), todo)
+        return ResultCache(folder_for(found.root), todo, sources())
 
     return opened

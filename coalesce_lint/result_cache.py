@@ -41,9 +41,12 @@ _KEPT_DAYS, _KEPT_RESULTS = 30, 50_000
 
 
 class ResultCache:
-    """The results in the cache folder ``folder`` for one run that does ``todo`` with every file."""
+    """The results in the cache folder ``folder`` for one run that does ``todo`` with every file.
 
-    def __init__(self, folder: Path, todo: Work, rules: Iterable[str] = ()) -> None:
+    ``rules`` is what the rules of other packages are made of (``discovery.sources``).
+    """
+
+    def __init__(self, folder: Path, todo: Work, rules: Iterable[object] = ()) -> None:
         self._folder = folder
         self._database: sqlite3.Connection | None = None
         self._new: list[tuple[str, int, str]] = []
@@ -51,7 +54,7 @@ class ResultCache:
         self._today = int(time.time() // _DAY)
         self._now: dict[tuple[str, bool], str] = {}
         with contextlib.suppress(OSError):
-            self._base = [_tool(), list(rules), todo.plain(), os.getcwd()]
+            self._base = [_tool(), records.plain(list(rules)), todo.plain(), os.getcwd()]
             self._open()
 
     def launches(self, hosts: Sequence[tuple[str, bytes]]) -> dict[str, str] | None:

@@ -1,11 +1,13 @@
 """The rules themselves: codes, pages, weighing and wording."""
 
 import ast
+import json
 import re
 
 import pytest
 from support import ROOT, access, kernel, run
 
+from coalesce_lint import rule_pages
 from coalesce_lint.access import Axis, Call, FileError, Place
 from coalesce_lint.advice import strided_accesses, strided_finding, way_out
 from coalesce_lint.findings import HEADINGS, all_rules, run_rules
@@ -66,6 +68,40 @@ def test_the_example_is_flagged_and_what_to_use_instead_is_not(rule, tmp_path):
     short = {"CL100", "CL208", "CL501"} - {rule.code}
     told = run("--isolated", "--select", f"CL,{rule.code}", "--ignore", ",".join(short), good)
     assert (told.returncode, told.stdout) == (0, ""), told.stderr
+
+
+def test_the_pages_of_the_repository_are_those_of_the_modules():
+    written = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs" / "rules").iterdir()}
+    assert written == rule_pages.pages(), "run: python -m coalesce_lint.rule_pages docs/rules"
+
+
+def test_all_rules_are_in_the_index():
+    listed = re.findall(r"^\| \[(\w+)\]\(\1\.md\) \|", rule_pages.pages()["README.md"], re.MULTILINE)
+    assert listed == list(RULES)
+
+
+def test_pages_are_written_and_old_ones_go(tmp_path):
+    (tmp_path / "CL000.md").write_text("gone")
+    (tmp_path / "notes.txt").write_text("kept")
+    assert rule_pages.main([str(tmp_path)]) == 0
+    assert {p.name for p in tmp_path.iterdir()} == {*rule_pages.pages(), "notes.txt"}
+    assert rule_pages.main([]) == 2
+
+
+def test_rules_for_programs():
+    told = json.loads(run("rule", "--all", "--format", "json").stdout)
+    assert [r["code"] for r in told] == list(RULES)
+    for record in told:
+        rule = RULES[record["code"]]
+        assert tuple(record["sections"]) == HEADINGS and record["page"] == rule.page().strip()
+        assert (record["name"], record["severity"], record["default"]) == (
+            rule.name,
+            rule.severity,
+            rule.default,
+        )
+        assert record["package"] is None
+    (one,) = json.loads(run("rule", "CL101", "--format", "json").stdout)
+    assert one == told[list(RULES).index("CL101")]
 
 
 def findings(*accesses, codes=("CL100", "CL101", "CL102", "CL103"), errors=()):

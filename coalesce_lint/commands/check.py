@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coalesce_lint.commands.common import CONTEXT, fail, load_settings, settings_options, strings_option
+from coalesce_lint.commands.common import (
+    CONTEXT,
+    complain_of_rules,
+    fail,
+    load_settings,
+    settings_options,
+    strings_option,
+)
 from coalesce_lint.commands.results import conclude
 from coalesce_lint.settings import FORMATS
 
@@ -99,6 +106,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     """
     from coalesce_lint import check as run
     from coalesce_lint import files, prepare
+    from coalesce_lint.discovery import discovered
 
     named = [options["stdin_filename"] or p if p == "-" else p for p in paths]
     found = load_settings(named, options["config"], options["isolated"])
@@ -119,6 +127,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         stdin=None if stdin is None else (stdin, files.read_stdin(stdin)),
         cache=None if options["no_cache"] else prepare.cache(found, todo),
     )
+    outcome.problems += [files.Problem(name, why) for name, why in discovered().problems]
     return conclude(outcome, form, found, options)
 
 
@@ -151,4 +160,5 @@ def _rules(found: Settings, options: dict[str, Any]) -> list[Rule]:
     try:
         return found.active(all_rules())
     except SettingsError as error:
+        complain_of_rules()
         fail(str(error))

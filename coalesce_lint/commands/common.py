@@ -45,6 +45,15 @@ def load_settings(paths: Sequence[str], config: Path | None, isolated: bool) -> 
         fail(str(error))
 
 
+def complain_of_rules() -> None:
+    """Tells of rules of other packages that cannot be used."""
+    from coalesce_lint.discovery import discovered
+    from coalesce_lint.terminal import complain
+
+    for name, why in discovered().problems:
+        complain(f"{name}: {why}")
+
+
 def strings_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds ``--strings``."""
     return click.option(

@@ -1,0 +1,1 @@
+"""Rules for coalesce-lint, as an example of a package that offers some."""
