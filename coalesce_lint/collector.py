@@ -14,7 +14,7 @@ from contextlib import contextmanager
 #: New objects at which the collector runs within a file all the same, lest a huge one fill the memory.
 _WITHIN = 2_000_000
 #: New objects left of earlier files from which on the collector is run before the next file.
-_BETWEEN = 50_000
+_BETWEEN = 500_000
 
 
 @contextmanager
@@ -26,6 +26,7 @@ def between_files() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # with ``unfreeze``: what is young counts as old, and starts no collection here
         gc.set_threshold(*before)
         gc.unfreeze()
 

@@ -57,6 +57,7 @@ def analyze_text(
     if sys.getrecursionlimit() < _RECURSION:
         # after parsing: what Python's parser takes with its usual limit nests a few thousand deep at most
         sys.setrecursionlimit(_RECURSION)
+    own = resolver is None
     resolver = resolver or Resolver(roots)
     reached = _Reached()
     assumptions = assumptions or Assumptions()
@@ -71,6 +72,9 @@ def analyze_text(
             if _at(access) not in reached.places:
                 reached.places.add(_at(access))
                 kernel.accesses.append(access)
+    module.forget_functions()
+    if own:
+        resolver.forget_functions()
     for kernel in report.kernels:
         kernel.accesses.sort(key=lambda a: (a.place.path != path, a.place.path, a.place.line, a.place.column))
     report.kernels.sort(key=lambda k: k.line)

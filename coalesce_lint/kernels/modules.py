@@ -31,6 +31,13 @@ class Resolver:
             self._found[key] = self._search(module, dotted, _MAX_HOPS)
         return self._found[key]
 
+    def forget_functions(self) -> None:
+        """Lets go of the functions of all files that were read; nothing can be looked up any more."""
+        self._found.clear()
+        for module in self._modules.values():
+            if module is not None:
+                module.forget_functions()
+
     def _search(self, module: Module, dotted: str, hops: int) -> Function | None:
         if hops == 0 or not module.path or dotted.startswith(("triton.", "torch.", "numpy.")):
             return None

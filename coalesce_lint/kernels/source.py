@@ -104,6 +104,18 @@ class Module:
     launched: set[str] = field(default_factory=set)
     stars: list[str] = field(default_factory=list)  #: modules of ``from module import *``
 
+    def forget_functions(self) -> None:
+        """Lets go of the functions and their libcst trees, once no kernel is to be read any more.
+
+        They go at once then. In a cycle with their module they would wait for the collector, to which their
+        hundreds of thousands of nodes are work.
+        """
+        for fn in self.all_functions:
+            fn.__dict__.pop("places", None)  # by ids of the tree's nodes
+            fn.__dict__.pop("tree", None)
+        self.functions.clear()
+        self.all_functions.clear()
+
     @cached_property
     def lines(self) -> list[str]:
         # as Python counts lines: form feeds and the like end none
