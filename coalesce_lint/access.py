@@ -305,11 +305,13 @@ class Kernel:
     line: int
     accesses: list[Access] = field(default_factory=list)
     end_line: int = 0
+    first_line: int = 0  #: of the first decorator; 0 where it is not known
     hints: list[Hint] = field(default_factory=list)
     #: ``model.KernelModel``: what the compiler makes of it under assumed launches. Never serialized.
     model: Any = field(default=None, repr=False, compare=False)
     launches: list[Any] = field(default_factory=list, repr=False)  #: ``launches.records.Launch``
     sizes: frozenset[str] = frozenset()  #: runtime parameters that are bounds, or parts of products of sizes
+    parameters: tuple[str, ...] = ()  #: the names of its parameters, in their order
 
     def as_dict(self) -> dict[str, Any]:
         return {

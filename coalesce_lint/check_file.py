@@ -138,7 +138,7 @@ def _is_touched(finding: Finding, report: FileReport, todo: Work) -> bool:
     if todo.changes is None:
         return True
     place = finding.place
-    spans = [(k.path, k.line, k.end_line) for k in report.kernels if k.name == finding.kernel]
+    spans = [(k.path, k.first_line or k.line, k.end_line) for k in report.kernels if k.name == finding.kernel]
     spans.append((place.path, place.line, max(place.line, place.end_line)))
     return any(todo.changes.touch(*span) for span in spans)
 

@@ -114,7 +114,9 @@ def _one_kernel(
     from coalesce_lint.kernels.finish import Finisher
     from coalesce_lint.kernels.interpret import Interpreter
 
-    kernel = Kernel(module.path, fn.name, fn.line, end_line=fn.node.end_lineno or fn.line)
+    kernel = Kernel(
+        module.path, fn.name, fn.line, end_line=fn.node.end_lineno or fn.line, first_line=fn.first_line
+    )
     reached.functions.add(fn)
     try:
         it = Interpreter(fn, resolver, dict(pins.args) if pins is not None else None)
@@ -126,6 +128,7 @@ def _one_kernel(
         kernel.accesses = list(finisher.accesses())
         kernel.hints = list(finisher.hints())
         kernel.sizes = finisher.sizes()
+        kernel.parameters = tuple(p.name for p in fn.parameters)
         reached.places.update(_at(a) for a in kernel.accesses)
         if pins is not None:
             from coalesce_lint.twin import add_costs

@@ -36,6 +36,7 @@ class Literal:
         for kernel in report.kernels:
             kernel.end_line = self._line(kernel.end_line)
             kernel.line = self._line(kernel.line)
+            kernel.first_line = self._line(kernel.first_line) if kernel.first_line else 0
             for access in kernel.accesses:
                 access.place = self._moved(access.place, path)
                 for call in access.call_chain:

@@ -119,6 +119,15 @@ def test_only_kernels_that_changed(repository):
     assert len(lint("--diff", "HEAD~1", ".", cwd=repository)[0]) == 1
 
 
+def test_a_changed_decorator_is_a_changed_kernel(repository):
+    path = repository / "pkg" / "ü d.py"
+    tuned = "@triton.autotune([triton.Config({'BLOCK': 128})], key=['n_rows'])\n@triton.jit\ndef second"
+    path.write_text(path.read_text().replace("@triton.jit\ndef second", tuned))
+    git(repository, "commit", "-qam", "tuned")
+    path.write_text(path.read_text().replace("128", "256"))
+    assert lint("--diff", "HEAD", ".", cwd=repository)[0] == [["pkg/ü d.py", "22"]]
+
+
 def test_new_files_are_changed_as_a_whole(repository):
     (repository / "new.py").write_text(STRIDED)
     assert lint("--diff", "HEAD", ".", cwd=repository)[0] == [["new.py", "9"]]

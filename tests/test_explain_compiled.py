@@ -131,3 +131,15 @@ def test_only_the_installed_triton_compiles() -> None:
 
 def test_help_says_that_the_file_is_imported() -> None:
     assert "THIS IMPORTS THE KERNEL'S FILE" in " ".join(run("explain", "--help").stdout.split())
+
+
+def test_text_that_is_not_ascii_before_an_access(tmp_path: Any) -> None:
+    file = tmp_path / "k.py"
+    text = KERNELS.read_text()
+    assert "    x = tl.load(" in text
+    file.write_text(
+        text.replace("    x = tl.load(", '    größe: tl.constexpr = "äöü"; x = tl.load(', 1), "utf-8"
+    )
+    (load, store), lines = asked("rows", ROWS, path=file)
+    assert lines == []
+    assert load["compiled"]["status"] == store["compiled"]["status"] == "agrees"

@@ -132,3 +132,30 @@ def test_launches_in_another_file(tmp_path):
     assert found["axes"] == [{"axis": 0, "argument": "x.stride(1)", "stride": "x.stride(1)"}]
     told = run("--isolated", "--select", "CL201", tmp_path)
     assert told.stdout.count("CL201") == 1
+
+
+def test_the_column_of_a_launch_counts_characters(tmp_path):
+    (tmp_path / "k.py").write_text(KERNEL_AND_HOST)
+    found = json.loads(run("--isolated", "--no-cache", "--format", "json", tmp_path).stdout)["findings"]
+    (related,) = [r for f in found if f["code"] == "CL201" for r in f["related"]]
+    line = KERNEL_AND_HOST.split("\n")[related["line"] - 1]
+    assert line[related["column"] :].startswith("rows[(1,)](")
+
+
+KERNEL_AND_HOST = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows(x_ptr, y_ptr, stride, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    tl.store(y_ptr + lanes, tl.load(x_ptr + lanes * stride))
+
+
+def run():
+    x = torch.empty(64, 4096, device="cuda")
+    y = torch.empty(4096, device="cuda")
+    größe = "äöü"; rows[(1,)](x, y, x.stride(0), BLOCK=64)
+"""

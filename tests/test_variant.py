@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +16,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coalesce_lint.verify import recorder
 from coalesce_lint.verify.measuring import parse
 from coalesce_lint.verify.statistics import ratio_of_medians
 from coalesce_lint.verify.synthesize import SynthesisError, grid_of
 from coalesce_lint.verify.synthesize import parse as parse_arguments
-from coalesce_lint.verify.variant.build import Builder, Target
+from coalesce_lint.verify.variant.build import Builder, Target, place_of
 from coalesce_lint.verify.variant.follow import Follower
 from coalesce_lint.verify.variant.permutation import Permutation, candidates
 from coalesce_lint.verify.variant.proxy import reaches_control
@@ -266,3 +269,24 @@ def test_grids_and_tensors_of_the_command_line() -> None:
         "tensor": True, "type": "fp16", "size": [4, 8], "stride": [16, 1], "offset": 2, "highest": None,
     }  # fmt: skip
     assert (found["i"]["highest"], found["n"], found["t"]) == (7, 3, "tl.float32")
+
+
+# columns
+
+
+def test_the_place_of_a_call_counts_characters() -> None:
+    source = 'def k(x_ptr, n):\n    größe = "äöü"; x = tl.load(x_ptr)\n'
+    call = next(n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call))
+    path, line, column = place_of({"path": "k.py", "line": 5, "column": 4, "source": source}, call)
+    assert (path, line) == ("k.py", 6)
+    assert source.split("\n")[1][column - 4 :].startswith("tl.load(")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 knows lines only")
+def test_the_place_of_a_running_call_counts_characters(tmp_path: Path) -> None:
+    file = tmp_path / "k.py"
+    file.write_text('def k(ask):\n    größe = "äöü"; x = ask()\n    return x\n')
+    namespace: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), namespace)
+    told = namespace["k"](lambda: recorder.place_of(sys._getframe(1)))
+    assert told == (str(file), 2, file.read_text().split("\n")[1].index("ask()"))

@@ -14,6 +14,7 @@ from coalesce_lint.launches.modules import HostFunction, HostModule, HostTree, d
 from coalesce_lint.launches.records import Launch
 from coalesce_lint.launches.strides import Questions
 from coalesce_lint.launches.values import Bound, Choice, Facts, Reference, Tensor, Value
+from coalesce_lint.syntax import characters
 
 #: What ends the subscript of a launch and begins its arguments.
 LAUNCH = re.compile(r"\]\s*\(")
@@ -108,8 +109,13 @@ def _of_function(fn: HostFunction, tree: HostTree, callers: Callers) -> Iterator
                     continue
                 module, kernel, name = aliased
             node = raw.node
+            last = node.end_lineno or node.lineno
             place = Place(
-                fn.module.path, node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+                fn.module.path,
+                node.lineno,
+                characters(fn.module.lines, node.lineno, node.col_offset),
+                last,
+                characters(fn.module.lines, last, node.end_col_offset or 0),
             )
             yield (
                 module.path,

@@ -20,6 +20,7 @@ import tempfile
 from typing import Any
 
 from coalesce_lint.hardware.linear_layout import LinearLayout
+from coalesce_lint.syntax import characters
 from coalesce_lint.verify import memory, stage, worker
 from coalesce_lint.verify.failures import compiling
 from coalesce_lint.verify.sass import LINES_PER_OPERATION, Instruction, apply_sass, assign, tag_ptx
@@ -89,7 +90,10 @@ class Marker:
             inner = getattr(fn, "__func__", fn)
             if isinstance(fn, JITFunction) or inner in marker._memory:
                 line = generator.begin_line + node.lineno
-                place = (generator.file_name, line, node.col_offset + indent(generator))
+                text = linecache.getline(generator.file_name, line)
+                # Triton, too, has Python's columns, which count bytes of UTF-8
+                column = characters([text], 1, node.col_offset + indent(generator))
+                place = (generator.file_name, line, column)
                 if isinstance(fn, JITFunction):
                     generator.builder.set_loc(*place)
                 else:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from coalesce_lint.syntax import characters
 from coalesce_lint.verify.request import ADDRESS_STEP
 
 Place = tuple[str, int, int]
@@ -121,4 +122,6 @@ def place_of(frame: FrameType) -> Place:
     line, column = position[0] or frame.f_lineno, position[2] or 0
     # The interpreter compiles a dedented copy of the function: give the indent of its ``def`` back.
     head = linecache.getline(code.co_filename, code.co_firstlineno)
-    return code.co_filename, line, column + len(head) - len(head.lstrip())
+    column += len(head) - len(head.lstrip())
+    # Python counts bytes of UTF-8, the linter characters
+    return code.co_filename, line, characters([linecache.getline(code.co_filename, line)], 1, column)

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
+from coalesce_lint.syntax import characters
 from coalesce_lint.verify.variant.follow import Follower
 from coalesce_lint.verify.variant.forms import Form, Leaf, Refusal
 from coalesce_lint.verify.variant.permutation import Permutation
@@ -183,5 +184,6 @@ class Builder(Renderer):
 
 
 def place_of(function: dict[str, Any], node: Any) -> tuple[str, int, int]:
-    """Where a node of a function's own text stands in its file."""
-    return (function["path"], function["line"] + node.lineno - 1, function["column"] + node.col_offset)
+    """Where a node of a function's own text stands in its file; the column counts characters."""
+    column = characters(function["source"].split("\n"), node.lineno, node.col_offset)
+    return (function["path"], function["line"] + node.lineno - 1, function["column"] + column)
