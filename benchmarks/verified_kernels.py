@@ -31,6 +31,29 @@ def launch_column_sum():
     column_sum[(n * n // block,)](x, partial, n, BLOCK=block)
 
 
+@triton.autotune(
+    [
+        triton.Config({"BLOCK": block}, num_warps=warps)
+        for block, warps in ((128, 1), (256, 2), (512, 4), (1024, 4), (1024, 8), (4096, 8))
+    ],
+    key=["n_rows"],
+)
+@triton.jit
+def tuned_column_sum(x_ptr, out_ptr, n_rows, n_cols, BLOCK: tl.constexpr):
+    """Each program sums one column, BLOCK rows at a time."""
+    column = tl.program_id(0)
+    total = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n_rows, BLOCK):
+        rows = start + tl.arange(0, BLOCK)
+        total += tl.load(x_ptr + rows * n_cols + column, mask=rows < n_rows, other=0.0)
+    tl.store(out_ptr + column, tl.sum(total, axis=0))
+
+
+def launch_tuned_column_sum():
+    n = 256 if SMALL else 4096
+    tuned_column_sum[(n,)](torch.randn(n, n, device=DEVICE), torch.empty(n, device=DEVICE), n, n)
+
+
 @triton.jit
 def channel_scale(x_ptr, scale_ptr, channels, pixels, BLOCK: tl.constexpr):
     """Scales the channels of an NCHW tensor in place, one pixel a program, image after image."""

@@ -66,6 +66,9 @@ PROVED = [
     ("offsets_of_helper", "load", "k_ptr", 16, 64),
     ("block_pointer", "load", "x_ptr", 24, 128),
     ("tuned", "load", "x_ptr", 40, 128),
+    ("tuned_blocks", "load", "x_ptr", 40, 96),
+    ("half_covered", "load", "x_ptr", 24, 64),
+    ("host_descriptor", "load", "x_ptr", 24, 128),
     ("histogram", "load", "x_ptr", 24, 64),
     ("atomic_columns", "atomic_add", "out_ptr", 24, 64),
     ("halo", "load", "x_ptr", 40, 65),
@@ -132,9 +135,34 @@ def test_a_refusal(walks: Outcome, kernel: str, reason: str) -> None:
     assert all(r["measured"] is None and not r["addresses_proved"] for r in found)
 
 
+def test_a_tuned_kernel_under_each_configuration(walks: Outcome) -> None:
+    """Grid, heuristics and coefficients are those of the configuration; the variant is built anew for it."""
+    (result,) = of(walks, "tuned_blocks")
+    rows = result["best"]["configurations"]
+    assert [(r["name"], r["chosen"], r["proved"], r["grid"]) for r in rows] == [
+        ("BLOCK=32, 1 warp, 3 stages", True, True, [3, 40]),
+        ("BLOCK=64, 2 warps, 2 stages", False, True, [2, 40]),
+        ("BLOCK=48, 1 warp, 3 stages", False, False, [2, 40]),
+        ("BLOCK=32, 4 warps, 3 stages", False, False, None),
+    ]
+    assert [r["reason"] for r in rows[:2]] == [None, None]
+    assert rows[2]["reason"].startswith("it does not compile: arange's range must be a power of 2")
+    assert rows[3]["reason"] == "a hook of its own runs before its launch"
+    # 96 rows of 40 columns, a sector for each element before; 12 sectors a column after. Stores: 12 a column.
+    # A share of the programs stands for all.
+    for row in rows[:2]:
+        assert row["predicted_sectors"]["before"] == pytest.approx(96 * 40 + 480, rel=0.06)
+        assert row["predicted_sectors"]["after"] == pytest.approx(480 + 480, rel=0.06)
+    assert result["best"]["measured"] is None and result["best"]["reason"] == "no GPU"
+
+
+def test_nothing_to_choose_from(walks: Outcome) -> None:
+    assert [r["best"] for r in of(walks, "column_sum")] == [None]
+
+
 @pytest.fixture(scope="module")
 def everything() -> Outcome:
-    return verified(WALKS, "plain_copy", "transposed_tile", "gathered", everything=True)
+    return verified(WALKS, "plain_copy", "transposed_tile", "gathered", "host_descriptor", everything=True)
 
 
 @pytest.mark.parametrize("kernel", ["plain_copy", "transposed_tile"])
@@ -151,6 +179,14 @@ def test_a_gather_is_refused(everything: Outcome) -> None:
     verdicts = {(r["op"], r["pointer"]): r["verdict"] for r in of(everything, "gathered")}
     assert verdicts["load", "x_ptr"] == "refused: neighbouring lanes are not equally far apart: a gather"
     assert verdicts["store", "out_ptr"] == "predicted only"
+
+
+def test_a_host_descriptor_is_not_applicable(everything: Outcome) -> None:
+    """TMA has no lane sectors; the kernel's other accesses are verified."""
+    verdicts = {(r["op"], r["pointer"]): r["verdict"] for r in of(everything, "host_descriptor")}
+    (described,) = (v for (_, pointer), v in verdicts.items() if pointer not in ("x_ptr", "out_ptr"))
+    assert described == "refused: not applicable: TMA has no lane sectors"
+    assert verdicts["load", "x_ptr"] == verdicts["store", "out_ptr"] == "predicted only"
 
 
 # the command line

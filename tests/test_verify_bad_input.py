@@ -59,6 +59,17 @@ wild[(1,)](x, torch.empty(128, device="cuda"), 32, BLOCK=128)
 """,
         0, "", "wild: load x_ptr\n  verdict   refused: out of bounds: the load at",
     ),
+    "a configuration out of bounds": (
+        HEAD + """
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"])
+@triton.jit
+def tuned(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i * n + tl.program_id(0)))
+tuned[(32,)](x, out, 32)
+""",
+        0, "", "left out  BLOCK=128, 4 warps, 3 stages: out of bounds: the load at",
+    ),
     "a kernel that never ends": (
         HEAD + GOOD + """
 @triton.jit

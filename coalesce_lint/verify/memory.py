@@ -51,6 +51,12 @@ def _value(spec: dict[str, Any], base_of: Any) -> Any:
             return None
         case "dtype":
             return triton_dtype(spec["value"])
+        case "descriptor":
+            from triton.tools.tensor_descriptor import TensorDescriptor
+
+            more = {} if spec["padding"] == "zero" else {"padding": spec["padding"]}
+            shapes = (spec["shape"], spec["strides"], spec["block_shape"])
+            return TensorDescriptor(_value(spec["base"], base_of), *shapes, **more)
         case "tuple":
             return tuple(_value(v, base_of) for v in spec["values"])
     return spec["value"]
@@ -65,21 +71,23 @@ class Memory:
     """All storages of a launch as flat tensors of bytes on ``device``."""
 
     def __init__(self, folder: Path, launch: dict[str, Any], device: str, like: Memory | None = None) -> None:
-        """Reads the captured storages, or shares those of ``like``, and permutes what is to be permuted."""
+        """Reads the captured storages and permutes what is to be permuted; shares what ``like`` has alike."""
         self.launch = launch
         self.device = device
         self.keep: list[Any] = []
         self.flat: list[Any] = []
+        shared = set()
         for number, storage in enumerate(launch["storages"]):
-            if like is not None and "file" in storage:
+            if like is not None and like.launch["storages"][number : number + 1] == [storage]:
                 self.flat.append(like.flat[number])
+                shared.add(number)
                 continue
             flat = self.allocate(storage["bytes"], storage["address"] % ALIGNMENT)
             self.flat.append(flat)
             if "file" in storage:
                 flat.copy_(read(folder / storage["file"], storage["bytes"]))
         for number, storage in enumerate(launch["storages"]):
-            if "permuted_from" in storage:
+            if "permuted_from" in storage and number not in shared:
                 self.permute(number)
 
     def allocate(self, size: int, modulo: int) -> Any:

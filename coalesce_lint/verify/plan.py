@@ -41,6 +41,8 @@ def _within(spec: dict[str, Any]) -> Iterable[dict[str, Any]]:
     elif spec["kind"] == "tuple":
         for value in spec["values"]:
             yield from _within(value)
+    elif spec["kind"] == "descriptor":
+        yield spec["base"]
 
 
 ITEM = {"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2, "int32": 4,
@@ -72,7 +74,10 @@ def region_of(launch: dict[str, Any], storage: int, element_bytes: int) -> Regio
         end = max(end, spec["offset"] + (last + 1) * element_bytes)
         dimensions += pairs
     end = min(max(end, origin), launch["storages"][storage]["bytes"])
-    names = tuple(dict.fromkeys(n for n, _ in found))
+    # A descriptor holds the tensor's shape besides its address: only plain pointers can lead elsewhere.
+    names = tuple(dict.fromkeys(n for n, _ in found if launch["arguments"][n]["kind"] == "tensor"))
+    if not names:
+        raise Refusal("the tensor is reached through a descriptor only")
     return Region(storage, names, element_bytes, origin, (end - origin) // element_bytes, tuple(dimensions))
 
 

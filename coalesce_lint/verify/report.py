@@ -38,6 +38,7 @@ def lines(r: Result) -> list[str]:
         found.append(
             f"  proof     addresses of {done} of {total} programs as predicted, outputs {equal}{where}"
         )
+    found += best_lines(r.get("best"))
     if r["permute_us"] is not None:
         pays = r["pays_after_launches"]
         text = f"{r['permute_us']:.1f} us, not part of the times above"
@@ -48,6 +49,32 @@ def lines(r: Result) -> list[str]:
         found.append(
             "  note      split copy: only this load reads a permuted copy; memory doubled, cache reuse lost"
         )
+    return found
+
+
+def best_lines(best: dict[str, Any] | None) -> list[str]:
+    """Best against best, for a kernel that an autotuner launched."""
+    if best is None:
+        return []
+    rows, m = best["configurations"], best["measured"]
+    if m:
+        timed = [sum(row[f"{side}_us"] is not None for row in rows) for side in ("before", "after")]
+        found = [
+            f"  best      {m['before_us']:.1f} us ({best['before']['name']}) -> {m['after_us']:.1f} us "
+            f"({best['after']['name']}), ratio {m['ratio']:.2f} ({m['low']:.2f} to {m['high']:.2f}), "
+            f"A/A {m['aa']:.3f}; best against best, of {timed[0]} and {timed[1]} configurations"
+        ]
+    else:
+        proved = sum(row["proved"] for row in rows)
+        found = [
+            f"  best      {best['reason']}: best against best was not timed; the variant is proved under "
+            f"{proved} of {len(rows)} configurations"
+        ]
+    for row in rows:
+        if row["reason"]:
+            found.append(f"  left out  {row['name']}: {row['reason']}")
+        elif row["variant_reason"]:
+            found.append(f"  left out  the variant under {row['name']}: {row['variant_reason']}")
     return found
 
 

@@ -125,6 +125,12 @@ class Session:
             stage = self.stages[module] = Stage(module.rpartition(".")[2], module, self.folder, variables)
         return stage
 
+    def end(self, module: str) -> None:
+        """Ends a stage; the next task for it starts another."""
+        stage = self.stages.pop(module, None)
+        if stage is not None:
+            stage.close()
+
     def ask(self, module: str, task: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
         """A stage's answer, ``{"error": ...}`` where it failed, died or took too long."""
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +48,7 @@ class Trial:
     proof: dict[str, Any] = field(default_factory=dict)
     reason: str | None = None
     measured: dict[str, Any] | None = None
+    best: dict[str, Any] | None = None  #: best against best, where an autotuner chose the configuration
     proxy: bool = False
 
     @property
@@ -78,7 +80,13 @@ class Workshop:
         self.session = session
         self.subject = subject
         self.arch = arch
-        self.serial = 0
+        self.numbers = itertools.count(1)
+
+    def under(self, subject: Subject, seconds: float) -> Workshop:
+        """A workshop for the same kernel under another configuration."""
+        other = Workshop(self.session, subject, self.arch)
+        other.seconds, other.numbers = seconds, self.numbers
+        return other
 
     def task(self, launch: dict[str, Any]) -> dict[str, Any]:
         folder = self.session.folder
@@ -119,8 +127,7 @@ class Workshop:
         """Writes the variant; True where a step could be meant in two ways."""
         subject = self.subject
         follower = Follower(subject.closure, subject.launch["arguments"])
-        self.serial += 1
-        name = f"{subject.launch['kernel']}_variant{self.serial}"
+        name = f"{subject.launch['kernel']}_variant{next(self.numbers)}"
         targets = [target(region, permutation, trial.places) for region, permutation in trial.parts]
         builder = Builder(follower, targets, name, folded)
         variant = builder.build()
@@ -152,8 +159,7 @@ class Workshop:
             if operation is None or len(region.parameters) != 1:
                 raise Refusal("no proxy: the tile's layout is not known")
             axis = next((k for basis in operation["layout"][1] for k, step in enumerate(basis) if step), 0)
-            self.serial += 1
-            name = f"{self.subject.launch['kernel']}_proxy{self.serial}"
+            name = f"{self.subject.launch['kernel']}_proxy{next(self.numbers)}"
             follower = Follower(self.subject.closure, self.subject.launch["arguments"])
             place = (site["places"][0][0], site["places"][0][1], site["places"][0][2])
             builder = ProxyBuilder(follower, name, place, tuple(operation["shape"]), axis, region.length)
@@ -200,11 +206,13 @@ class Workshop:
                 "seconds": self.seconds,
             },
         )
+        trial.proof = answer
+        if answer.get("kind") == "OriginalOutOfBounds":
+            raise Refusal(f"out of bounds: {answer['error'].removeprefix('OriginalOutOfBounds: ')}")
         if answer.get("kind") == "OutOfBounds":
             raise Refusal("failed proof: the variant would leave the tensor")
         if "error" in answer:
             raise Refusal(f"the proof could not be made: {answer['error']}")
-        trial.proof = answer
         if "failed" in answer:
             raise Refusal(f"failed proof: {answer['failed']}")
         if not answer["outputs_equal"]:

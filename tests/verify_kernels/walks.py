@@ -276,6 +276,73 @@ def launch_tuned():
     torch.testing.assert_close(out, x.sum(0))
 
 
+def zeroed(args):
+    args["out_ptr"].zero_()
+
+
+@triton.autotune(
+    [
+        triton.Config({"BLOCK": 32}, num_warps=1),
+        triton.Config({"BLOCK": 64}, num_warps=2, num_stages=2),
+        triton.Config({"BLOCK": 48}, num_warps=1),
+        triton.Config({"BLOCK": 32}, num_warps=4, pre_hook=zeroed),
+    ],
+    key=["n_rows"],
+)
+@triton.heuristics({"EVEN": lambda args: args["n_rows"] % args["BLOCK"] == 0})
+@triton.jit
+def tuned_blocks(x_ptr, out_ptr, n_rows, n_cols, EVEN: tl.constexpr, BLOCK: tl.constexpr):
+    """Block sizes are coefficients, and the grid and a heuristic depend on them."""
+    block, column = tl.program_id(0), tl.program_id(1)
+    rows = tl.arange(0, BLOCK)
+    inside = rows < n_rows - block * BLOCK
+    p = x_ptr + block * BLOCK * n_cols + rows * n_cols + column
+    if EVEN:
+        x = tl.load(p)
+    else:
+        x = tl.load(p, mask=inside)
+    tl.store(out_ptr + column * n_rows + block * BLOCK + rows, x, mask=inside)
+
+
+def launch_tuned_blocks():
+    x = torch.randn(96, 40, device=DEVICE)
+    out = torch.empty(40, 96, device=DEVICE)
+    tuned_blocks[lambda meta: (triton.cdiv(96, meta["BLOCK"]), 40)](x, out, 96, 40)
+    torch.testing.assert_close(out, x.T.contiguous())
+
+
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 32})], key=["n_cols"])
+@triton.jit
+def half_covered(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
+    """Only one of the configurations covers all of the 64 rows."""
+    rows = tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(0) * 64 + rows, tl.load(x_ptr + rows * n_cols + tl.program_id(0)))
+
+
+def launch_half_covered():
+    half_covered[(24,)](torch.randn(64, 24, device=DEVICE), torch.zeros(24, 64, device=DEVICE), 24)
+
+
+@triton.jit
+def host_descriptor(y_desc, x_ptr, out_ptr, n_cols, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """One tensor through a descriptor of the host's, another against its grain."""
+    program = tl.program_id(0)
+    rows = tl.arange(0, ROWS)
+    y = y_desc.load([0, program * COLUMNS])
+    x = tl.load(x_ptr + rows * n_cols + program)
+    tl.store(out_ptr + program * ROWS + rows, x + tl.sum(y, 1))
+
+
+def launch_host_descriptor():
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    x, y = torch.randn(128, 24, device=DEVICE), torch.randn(128, 24 * 16, device=DEVICE)
+    out = torch.empty(24, 128, device=DEVICE)
+    described = TensorDescriptor.from_tensor(y, [128, 16])
+    host_descriptor[(24,)](described, x, out, 24, ROWS=128, COLUMNS=16)
+    torch.testing.assert_close(out, x.T + y.reshape(128, 24, 16).sum(2).T)
+
+
 @triton.jit
 def histogram(x_ptr, out_ptr, n_rows, n_cols, BLOCK: tl.constexpr):
     """Adds columns into an accumulator with atomics, read with a stride."""
