@@ -121,7 +121,10 @@ class Builder:
         if op == "mul" and b.op == "const" and b.attr == 1:
             return a
         attr = ("floor" if a.static and b.static else "trunc") if op in ("div", "mod") else None
-        return self.make(op, (a, b), attr, shape, "i1" if boolean else wider(a, b))
+        type_ = "i1" if boolean else wider(a, b)
+        if type_ is None and op == "sub" and a.type in _UNSIGNED:
+            type_ = a.type  # what is taken from a number is a number
+        return self.make(op, (a, b), attr, shape, type_)
 
     def compare(self, op: str, a: Node, b: Node) -> Node:
         if a.op == "const" and b.op == "const":
@@ -188,11 +191,25 @@ def wider(a: Node, b: Node) -> str | None:
         if x.static and x.type is None:
             return y.type
     if {a.type, b.type} & _SMALL.keys():
-        # a value of unknown type may be a pointer or a wide integer
-        return max(a.type, b.type, key=lambda t: _SMALL.get(t, 64)) if a.type and b.type else None
+        if a.type and b.type:
+            return max(a.type, b.type, key=lambda t: _SMALL.get(t, 64))
+        # a value of unknown type may be a pointer; a number has 32 bits or more
+        known, other = (a, b) if a.type else (b, a)
+        return known.type if known.type in _UNSIGNED and _is_number(other) else None
     return a.type or b.type
 
 
+def _is_number(node: Node) -> bool:
+    """True where a value is surely no pointer: a pointer can only be moved, by ``+`` and ``-``."""
+    if node.op == "add":
+        return all(_is_number(a) for a in node.args)
+    if node.op == "sub":
+        return _is_number(node.args[0])
+    return node.op in ("mul", "div", "mod", "shl", "shr", "neg", "pid", "num_programs", "loopvar", "const")
+
+
+#: Wide types without negative numbers.
+_UNSIGNED = ("u32", "u64")
 #: Integer types whose results wrap where an index may notice, by their rank, and those that they meet.
 _SMALL = {"i8": 16, "u8": 17, "i16": 32, "u16": 33, "u32": 65, "u64": 129}
 
