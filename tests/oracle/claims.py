@@ -8,10 +8,21 @@ from typing import Any
 import numpy as np
 
 from .formula import CannotTell, evaluate, lanes
-from .memory import Record
-from .steps import Notes, clamped, constant, jumps_once, mostly, read_notes, steps_along, tile_holds
+from .memory import Record, Taken
+from .steps import (
+    Notes,
+    clamped,
+    constant,
+    few_moves,
+    jumps_once,
+    mostly,
+    read_notes,
+    steps_along,
+    tile_holds,
+)
 
 Claim = dict[str, Any]
+OTHER_WAY, SOME_LANES = "another way", "some lanes"  #: of a choice, where a finding cannot be told
 
 
 @dataclass
@@ -21,6 +32,7 @@ class Run:
     values: dict[str, Any]
     records: list[Record]
     other_data: list[Record] = field(default_factory=list)
+    taken: set[Taken] = field(default_factory=set)
 
 
 @dataclass
@@ -62,7 +74,10 @@ def check(claim: Claim, record: Record, run: Run) -> Finding:
         return Finding(None)
     finding = CHECKS[pattern](claim, record.offset, names, notes)
     if finding.fits is False and (notes.branch or notes.clamp) and pattern in ("strided", "parametric"):
-        return Finding(None)  # the verdict is on the worst of several ways; these lanes took another one
+        # The verdict is on the worst of several ways, and these lanes may have taken another one. That lanes
+        # take the worst one somewhere is asked of all records together (``compare._never_seen``).
+        kind = SOME_LANES if _some_step_is(claim, record.offset, names) else OTHER_WAY
+        return Finding(None, kind, f"{finding.detail}; {place}")
     if finding.fits is False:
         return Finding(False, finding.kind, f"{finding.detail}; {place}")
     if not exact:
@@ -85,9 +100,12 @@ def offset_differs(claim: Claim, record: Record, run: Run) -> bool | None:
     places = np.indices(offset.shape, sparse=True)
     try:
         told = lanes(claim.get("offset") or "?", {**names, **{f"i{k}": p for k, p in enumerate(places)}})
-        return bool((np.broadcast_to(told, offset.shape) != offset).any())
+        differs = np.broadcast_to(told, offset.shape) - offset
     except (CannotTell, ValueError, TypeError):
         return None
+    if record.root == "?" and differs.size:
+        differs = differs - differs.flat[0]  # the text is the offset from a loaded pointer
+    return bool(differs.any())
 
 
 def _check_shape(claim: Claim, record: Record, names: dict[str, Any]) -> str | None:
@@ -114,8 +132,8 @@ def _lane_axis_differs(claim: Claim, offset: np.ndarray, names: dict[str, Any], 
 def other_axis_differs(claim: Claim, record: Record, run: Run) -> list[tuple[int, bool, str]]:
     """For each axis but the lane axis whose stride is a number here: (axis, whether its steps differ, text).
 
-    The notes speak of the lane axis only, so another axis may jump; but nearly half of the steps by which it
-    moves must fit.
+    The notes speak of the lane axis only, so another axis may jump; but half of the steps by which it moves
+    must fit, where there are at least four: fewer may all be jumps (four lanes of ``i % 3 * 8``, say).
     """
     names, offset = names_of(record, run), record.offset
     found = []
@@ -123,11 +141,18 @@ def other_axis_differs(claim: Claim, record: Record, run: Run) -> list[tuple[int
         stride, number = evaluate(axis["stride"], names), axis["axis"]
         if stride is None or number == claim["lane_axis"] or offset.shape[number] < 2:
             continue
-        fits = mostly(offset, number, stride, share=0.45, least=4) if stride else constant(offset, number)
+        fits = mostly(offset, number, stride, share=0.5, least=4) if stride else constant(offset, number)
         steps = f"steps {_steps(offset, number)}; {_shown(run)}"
         text = f"axis {number}: stride {axis['stride']} = {stride}, {steps}"
         found.append((number, not fits, text))
     return found
+
+
+def _some_step_is(claim: Claim, offset: np.ndarray, names: dict[str, Any]) -> bool:
+    """Whether some lanes are as far apart as the lane stride says."""
+    stride = evaluate(claim["lane_stride"], names)
+    steps = steps_along(offset, claim["lane_axis"])
+    return stride is not None and bool((np.abs(steps) == abs(stride)).any())
 
 
 def _lesser(offset: np.ndarray, axis: int, stride: int, notes: Notes) -> str | None:
@@ -148,18 +173,25 @@ def _check_contiguous(claim: Claim, offset: np.ndarray, _names: dict[str, Any], 
     axis = claim["lane_axis"]
     if axis is None or offset.shape[axis] < 2:
         return Finding(None)
-    if notes.branch:
-        # The notes are those of the worst branch; another one may share elements or jump in its own way.
-        if notes.degenerate or min(p for p in [*notes.runs, *notes.wraps, 4] if p) < 4:
-            return Finding(None)
-        steps = _steps(offset, axis)
-        fits = mostly(offset, axis, 1, share=0.3, least=4)
-        return Finding(fits, "wrong contiguous", f"axis {axis}, branch, steps {steps}")
     fits = tile_holds(offset, axis, 1, notes, either_sign=True)
+    if fits is False and notes.branch:
+        fits = _other_branch_is_contiguous(offset)
     if fits is not False:
         return Finding(fits)
     text = f"axis {axis}, notes {claim['notes']}, steps {_steps(offset, axis)}"
     return Finding(False, _lesser(offset, axis, 1, notes) or "wrong contiguous", text)
+
+
+def _other_branch_is_contiguous(offset: np.ndarray) -> bool | None:
+    """Whether lanes walk by 1, or all share one address, in a branch whose notes are not told.
+
+    The notes are those of the worst branch; this one may jump, in runs of two or three, in its own way and
+    along another axis. None where no line moves often enough to say.
+    """
+    moving = [k for k in range(offset.ndim) if not constant(offset, k)]
+    if not moving or any(mostly(offset, k, 1, share=0.3) for k in moving):
+        return True
+    return None if all(few_moves(offset, k, 4) for k in moving) else False
 
 
 def _check_strided(claim: Claim, offset: np.ndarray, names: dict[str, Any], notes: Notes) -> Finding:
@@ -179,11 +211,10 @@ def _check_parametric(claim: Claim, offset: np.ndarray, names: dict[str, Any], n
     if axis is None or offset.shape[axis] < 2 or met is None:
         return Finding(None)
     if met:
-        units = [
-            k for k in range(offset.ndim) if tile_holds(offset, k, 1, notes, either_sign=True) is not False
-        ]
-        if units:
-            return Finding(True)
+        wide = [k for k in range(offset.ndim) if offset.shape[k] > 1]
+        units = [tile_holds(offset, k, 1, notes, either_sign=True) for k in wide]
+        if True in units or None in units:
+            return Finding(True if True in units else None)
         text = f"{claim['condition']} holds, steps {_steps(offset, axis)}"
         return Finding(False, _lesser(offset, axis, 1, notes) or "wrong parametric", text)
     if stride is None:
@@ -205,6 +236,7 @@ CHECKS = {
     "strided": _check_strided,
     "parametric": _check_parametric,
     "gather": _check_gather,
+    "unknown": _check_gather,
 }
 
 

@@ -11,12 +11,25 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from .claims import Claim, Finding, Run, chain_at, chain_of, check, offset_differs, other_axis_differs
+from .claims import (
+    OTHER_WAY,
+    SOME_LANES,
+    Claim,
+    Finding,
+    Run,
+    chain_at,
+    chain_of,
+    check,
+    offset_differs,
+    other_axis_differs,
+)
 from .memory import Record
 from .steps import always_unit, steps_along
 
 Site = tuple[str, int, int]  #: file name, line, column
 WORST = ("wrong contiguous", "wrong uniform")
+OPEN_ENDED = {"gather", "unknown"}  #: what these say of one record cannot be refuted
+MANY = 3  #: records
 
 
 @dataclass
@@ -76,25 +89,43 @@ def _judge(claim: Claim, seen: list[tuple[Record, Run]], runs: list[Run], rivals
     for record, run in seen:
         finding = check(claim, record, run)
         if finding.fits is False and len(rivals) > 1:
-            others = [check(c, record, run) for c in _candidates(rivals, record) if c is not claim]
-            if any(o.fits is not False for o in others):
+            others = [c for c in _candidates(rivals, record) if c is not claim]
+            if any(c["pattern"] in OPEN_ENDED or check(c, record, run).fits for c in others):
                 continue  # one verdict for several ways to the same place: another claim speaks of this one
         findings.append(finding)
     if claim["pattern"] == "gather":
         findings.append(_depends_on_data(claim, runs))
-    wrong = next((f for f in findings if f.fits is False), None)
+    wrong = next((f for f in findings if f.fits is False), None) or _never_seen(findings, runs)
     settled = not {"branch", "clamp"} & set(claim["notes"])
     if wrong is None and claim["pattern"] in ("strided", "parametric") and settled:
         wrong = _missed_contiguous(claim, seen)
     if wrong is None and settled:
         wrong = _wrong_other_axis(claim, seen)
     if wrong is None:
-        wrong = _wrong_offset(claim, seen)
+        wrong = _wrong_offset(claim, seen, runs)
     if wrong is not None:
         return Outcome(claim, "disagree", wrong.kind, wrong.detail)
     if any(f.fits for f in findings):
         return Outcome(claim, "agree")
     return Outcome(claim, "undecided", "degenerate")
+
+
+def _all_branches_taken(runs: list[Run]) -> bool:
+    """Whether each branch that was reached went both ways in one run or another."""
+    taken = set().union(*(run.taken for run in runs))
+    return len(taken) == 2 * len({place for place, _ in taken})
+
+
+def _never_seen(findings: list[Finding], runs: list[Run]) -> Finding | None:
+    """The verdict is on the worst of several ways; it is wrong if no lanes ever walk as it says.
+
+    Ways that no launch took are no proof; which were taken is measured, for branches and choices of lanes.
+    """
+    others = [f for f in findings if f.kind == OTHER_WAY]
+    seen = any(f.fits or f.kind == SOME_LANES for f in findings)
+    if seen or len(others) < MANY or not _all_branches_taken(runs):
+        return None
+    return Finding(False, "never seen", others[0].detail)
 
 
 def _depends_on_data(claim: Claim, runs: list[Run]) -> Finding:
@@ -111,8 +142,8 @@ def _depends_on_data(claim: Claim, runs: list[Run]) -> Finding:
             axes = range(one.offset.ndim)
             if any((steps_along(one.offset, k) != steps_along(two.offset, k)).any() for k in axes):
                 return Finding(True)
-    # The branch that loads may not have been taken, and all lanes may have been kept.
-    told = compared and not {"branch", "compaction"} & set(claim["notes"])
+    # Where a branch was never taken, it may be the one that loads.
+    told = compared and ("branch" not in claim["notes"] or _all_branches_taken(runs))
     return Finding(False if told else None, "wrong gather", "the steps do not depend on loaded data")
 
 
@@ -127,11 +158,17 @@ def _missed_contiguous(claim: Claim, seen: list[tuple[Record, Run]]) -> Finding 
     return None
 
 
-def _wrong_offset(claim: Claim, seen: list[tuple[Record, Run]]) -> Finding | None:
-    """The printed offset fits none of the records, not even by one way through the control flow."""
+def _wrong_offset(claim: Claim, seen: list[tuple[Record, Run]], runs: list[Run]) -> Finding | None:
+    """The printed offset does not fit a record; where ways through the kernel differ, it fits none of them.
+
+    A text that has no number under some arguments may be that of a branch which only those take.
+    """
     mine = [(record, run) for record, run in seen if chain_of(claim) == chain_at(record)]
     judged = [offset_differs(claim, record, run) for record, run in mine]
-    if True not in judged or False in judged or (None in judged and "branch" in claim["notes"]):
+    if True not in judged:
+        return None
+    several_ways = bool({"branch", "clamp"} & set(claim["notes"]))
+    if several_ways and (False in judged or (None in judged and not _all_branches_taken(runs))):
         return None
     record, run = mine[judged.index(True)]
     numbers = {k: v for k, v in run.values.items() if isinstance(v, (bool, int))}

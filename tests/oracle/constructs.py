@@ -52,6 +52,8 @@ CONSTRUCTS: dict[str, str] = {
     "grouped program order": r"first_\w+ = ",
     "gather": r"tl\.load\(index_ptr",
     "table indexed by a row": r"# table",
+    "pointer loaded from memory": r"\.to\(tl\.pointer_type\(|tl\.cast\(",
+    "pointer for each row": r"base\w*\[:, None\]",
     "parameter rebound": r"# rebound",
     "local number": r"^    number\w* = -?\d+$",
     "constexpr local": r": tl\.constexpr = ",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .dtypes import BY_NAME, DType, OracleUnsupported, float32, pointer_type
-from .memory import Descriptor, Machine, Record, root_address, running
+from .memory import Descriptor, Machine, Record, Taken, root_address, running
 from .modules import JitFunction, Module
 from .values import Tile, tile
 
@@ -52,8 +52,12 @@ def _argument(value: Any, root: int, fixed: bool) -> Any:
     return tile(value)
 
 
-def launch(kernel: JitFunction, arguments: dict[str, Any], how: Launch) -> list[Record]:
+def launch(
+    kernel: JitFunction, arguments: dict[str, Any], how: Launch, taken: set[Taken] | None = None
+) -> list[Record]:
     """Runs ``kernel`` with ``arguments`` (numbers, ``PointerArg``, None) for every program of ``how``.
+
+    ``taken`` collects each branch that was reached, and which way it went.
 
     Raises OracleUnsupported for what the oracle does not model; any other error of the kernel becomes one.
     """
@@ -74,6 +78,8 @@ def launch(kernel: JitFunction, arguments: dict[str, Any], how: Launch) -> list[
             except Exception as error:
                 raise OracleUnsupported(f"{type(error).__name__}: {error}") from error
         records += machine.records
+        if taken is not None:
+            taken |= machine.taken
     return records
 
 

@@ -17,6 +17,8 @@ from .writer import Writer
 PRIMES = (3, 5, 7, 11, 13, 17, 31, 37, 61, 97)
 POWERS = (4, 8, 16, 32, 64, 128)
 EXTENTS = {1: (4, 8, 16, 32, 64, 128), 2: (4, 8, 16, 32), 3: (4, 8)}  #: by the number of block parameters
+LARGE = {1: 256, 2: 128, 3: 32}  #: by the number of block parameters
+LARGE_SIZE = 521
 STRIDES = (2, 3, 5, 8, 17, 64, 96, 1000)
 
 
@@ -90,9 +92,12 @@ def bindings(case: Case, count: int = 4) -> list[dict[str, Any]]:
     rng = random.Random(case.seed * 7919 + 1)
     found = [binding(case, rng) for _ in range(count)]
     blocks = [p.name for p in case.parameters if p.kind == "block"]
-    if len(blocks) > 2:
-        for values in found[4:]:  # where it is worth many runs: one of the blocks is larger
-            values[rng.choice(blocks)] = EXTENTS[2][-1]
+    sizes = [p.name for p in case.parameters if p.kind == "size"]
+    for k, values in enumerate(found[4:]):  # where it is worth many runs: one of the blocks is larger
+        if blocks:
+            values[rng.choice(blocks)] = LARGE[min(len(blocks), 3)]
+        if sizes and k % 2:  # a bound that holds no lane
+            values[rng.choice(sizes)] = LARGE_SIZE
     strides = [p.name for p in case.parameters if p.kind == "stride"]
     if strides:
         found.append(binding(case, rng, (rng.choice(strides),)))

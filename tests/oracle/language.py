@@ -52,6 +52,17 @@ def zeros_like(x: Tile) -> Tile:
     return full(x.shape, 0, x.dtype)
 
 
+def extreme(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """``function``, minimum or maximum, that notes which of two numbers the lanes take."""
+
+    def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = function(a, b)
+        machine().chosen(found == a)
+        return found
+
+    return apply
+
+
 # -- elementwise ---------------------------------------------------------------------------------------------
 
 
@@ -80,7 +91,9 @@ def float_function(*args: Any, **_kwargs: Any) -> Tile:
 
 def where(condition: Any, a: Any, b: Any) -> Tile:
     x, y = tile(a), tile(b)
-    return Tile(np.where(tile(condition).data != 0, x.data, y.data), promote(x.dtype, y.dtype))
+    holds = tile(condition).data != 0
+    machine().chosen(holds)
+    return Tile(np.where(holds, x.data, y.data), promote(x.dtype, y.dtype))
 
 
 def clamp(x: Any, *bounds: Any, min: Any = None, max: Any = None, **_kwargs: Any) -> Tile:
@@ -205,8 +218,8 @@ def umulhi(a: Any, b: Any) -> Tile:
     return (tile(a) * tile(b)) >> 32
 
 
-minimum = elementwise(np.minimum)
-maximum = elementwise(np.maximum)
+minimum = elementwise(extreme(np.minimum))
+maximum = elementwise(extreme(np.maximum))
 _FLOAT_FUNCTIONS = (
     "exp exp2 log log2 sin cos sqrt rsqrt sqrt_rn erf sigmoid softmax fdiv div_rn floor ceil fma "
     "tanh pow rcp log1p expm1 relu"

@@ -16,6 +16,8 @@ from .values import Tile, as_int, shape_of, tile
 
 ROOT_BITS = 44
 MAX_STEPS = 20_000
+#: A branch or a choice made at each lane, by its place in the source, and which way it went.
+Taken = tuple[tuple[str, int, int], bool]
 
 
 def root_address(index: int) -> int:
@@ -54,6 +56,7 @@ class Record:
     path: str
     root: str  #: the name of the kernel argument, "?" where the address was loaded, "|" where lanes differ
     offset: np.ndarray  #: int64, in elements, with the tile's shape
+    address: np.ndarray  #: int64, in bytes
     mask: np.ndarray | None
     program: tuple[int, int, int]
     element_bytes: int
@@ -72,11 +75,16 @@ class Machine:
     position: tuple[str, int, int] = ("", 0, 0)
     chain: list[tuple[str, int, int]] = field(default_factory=list)
     steps: int = 0
+    taken: set[Taken] = field(default_factory=set)
 
     def step(self) -> None:
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise OracleUnsupported("too many steps: a loop that is long or does not end")
+
+    def chosen(self, condition: np.ndarray) -> None:
+        """Notes which ways the lanes of a choice go."""
+        self.taken |= {(self.position, bool(way)) for way in np.unique(condition)}
 
     def record(self, op: str, address: Tile, mask: Any) -> None:
         if not isinstance(address, Tile) or not address.dtype.is_ptr():
@@ -97,6 +105,7 @@ class Machine:
                 path=path,
                 root="|" if not alike else self.roots[first] if 0 <= first < len(self.roots) else "?",
                 offset=np.floor_divide(byte_offset, size) if alike else data // size,
+                address=data,
                 mask=lanes,
                 program=self.program,
                 element_bytes=size,

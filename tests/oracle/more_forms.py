@@ -14,6 +14,7 @@ from .expressions import (
     lane,
     number,
     product,
+    rest,
     scalar,
     sum_of,
 )
@@ -179,6 +180,33 @@ def summed(w: Writer) -> None:
     w.access(w.pointer(), sum_of(x, product(Expr(total, (), 1000), w.scope.factor())))
 
 
+def loaded_pointer(w: Writer) -> None:
+    """Addresses loaded from a table and cast to pointers: one for the program, or one for each row."""
+    rng = w.scope.rng
+    table = w.scope.parameter("address_ptr", "pointer", "int64").text
+    kind = f"tl.pointer_type({rng.choice(('tl.float32', 'tl.float32', 'tl.float16'))})"
+    form = rng.random()
+    base = w.scope.fresh("base")
+    if form < 0.6:
+        place = scalar(w.scope, 1).text
+        entry = f"tl.load({table} + {place})"
+        w.line(f"{base} = tl.cast({entry}, {kind})" if form < 0.1 else f"{base} = {entry}.to({kind})")
+        if rng.random() < 0.3:
+            w.line(f"{base} += {product(scalar(w.scope, 1), w.scope.factor()).text}")
+        w.access(base, lane(w.scope, w.axis(), rng.choice((0, 1, 2))))
+    elif form < 0.85:
+        a, b = w.axis(0), w.axis(1)
+        w.line(f"{base} = tl.load({table} + {base_lane(w.scope, a).text}).to({kind})")
+        x = lane(w.scope, b, rng.choice((0, 1)))
+        x = product(x, w.scope.factor()) if rng.random() < 0.3 else x
+        w.access(f"{base}[:, None]", Expr(f"({x.text})[None, :]", (a, b), x.bound))
+    else:
+        axis = w.axis()
+        x, width = w.name("flat", base_lane(w.scope, axis)), w.scope.divisor()
+        w.line(f"{base} = tl.load({table} + {x.text} // {width.text}).to({kind})")
+        w.access(base, rest(x, width))
+
+
 MORE: dict[str, tuple[float, Callable[[Writer], None]]] = {
     "row table": (1.5, row_table),
     "local numbers": (1, local_numbers),
@@ -191,4 +219,5 @@ MORE: dict[str, tuple[float, Callable[[Writer], None]]] = {
     "sorted": (0.4, sorted_lanes),
     "viewed": (1.5, viewed),
     "summed": (1, summed),
+    "loaded pointer": (1.2, loaded_pointer),
 }

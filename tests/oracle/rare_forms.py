@@ -151,5 +151,5 @@ RARE: dict[str, tuple[float, Callable[[Writer], None]]] = {
     "tuple helper": (1.2, tuple_helper),
     "nested": (1, nested),
     "unrolled": (1, unrolled),
-    "dotted": (0.6, dotted),
+    "dotted": (0.8, dotted),
 }

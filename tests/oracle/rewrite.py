@@ -69,12 +69,20 @@ def guard(condition: Any) -> bool:
     return bool(condition)
 
 
+def branch(position: tuple[str, int, int], condition: Any) -> bool:
+    """The condition of an ``if``; notes which way it went."""
+    holds = bool(condition)
+    machine().taken.add((position, holds))
+    return holds
+
+
 #: Names that rewritten functions find among their globals.
 RUNTIME: dict[str, Any] = {
     "__call__": call,
     "__assigned__": assigned,
     "__bool_operation__": bool_operation,
     "__constexpr__": constexpr,
+    "__branch__": branch,
     "__guard__": guard,
     "__not__": logical_not,
     "range": device_range,
@@ -120,15 +128,27 @@ class Rewriter(ast.NodeTransformer):
             rewritten.type_params = []
         return ast.fix_missing_locations(ast.copy_location(rewritten, node))
 
+    def _position(self, node: ast.expr | ast.stmt) -> ast.expr:
+        place = (self.path, node.lineno, node.col_offset)
+        return ast.Tuple(elts=[ast.Constant(part) for part in place], ctx=ast.Load())
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        position = ast.Tuple(
-            elts=[ast.Constant(self.path), ast.Constant(node.lineno), ast.Constant(node.col_offset)],
-            ctx=ast.Load(),
-        )
         return ast.Call(
-            func=_name("__call__"), args=[position, node.func, *node.args], keywords=node.keywords
+            func=_name("__call__"),
+            args=[self._position(node), node.func, *node.args],
+            keywords=node.keywords,
         )
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        node.test = _invoke("__branch__", self._position(node), node.test)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        node.test = _invoke("__branch__", self._position(node), node.test)
+        return node
 
     def _value(self, node: ast.expr) -> ast.expr:
         return node if self.static else _invoke("__assigned__", node)

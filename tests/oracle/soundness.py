@@ -12,9 +12,12 @@ from .dtypes import OracleUnsupported
 from .execute import Launch, launch
 from .expressions import Parameter
 from .generate import Case, binding, bindings, launches
+from .memory import Taken
 from .modules import JitFunction, Module
 
 Analyzer = Callable[[str, str], list[Claim]]
+MANY_RUNS = 24
+TABLES = {"index": "int32", "address": "int64"}  #: what a pointer by that name points to
 
 
 def engine_claims(text: str, kernel: str) -> list[Claim]:
@@ -30,12 +33,13 @@ def engine_claims(text: str, kernel: str) -> list[Claim]:
 def _run(function: JitFunction, arguments: dict[str, Any], how: list[Launch], seed: int | None) -> Run:
     """One binding; with a ``seed``, run again with memory that holds other data."""
     records, other = [], []
+    taken: set[Taken] = set()
     for one in how:
-        records += launch(function, arguments, one)
+        records += launch(function, arguments, one, taken)
         if seed is not None:
             # negative numbers too: where they are possible a remainder depends on them
-            other += launch(function, arguments, Launch(one.programs, one.grid, seed, -one.table))
-    return Run(arguments, records, other)
+            other += launch(function, arguments, Launch(one.programs, one.grid, seed, -one.table), taken)
+    return Run(arguments, records, other, taken)
 
 
 def observe(case: Case, claims: list[Claim], count: int = 4) -> list[Run]:
@@ -56,6 +60,11 @@ def observe(case: Case, claims: list[Claim], count: int = 4) -> list[Run]:
     ]
 
 
+def _by_chance(outcome: Outcome) -> bool:
+    """Whether more runs may say otherwise: a few can look alike, miss a branch, or hold all lanes."""
+    return outcome.kind in ("wrong gather", "wrong offset", "never seen", "degenerate")
+
+
 def check_case(case: Case, analyzer: Analyzer = engine_claims, count: int = 4) -> list[Outcome]:
     """An outcome for every access of a kernel, run with ``count`` sets of arguments or a few more.
 
@@ -67,8 +76,8 @@ def check_case(case: Case, analyzer: Analyzer = engine_claims, count: int = 4) -
         claim = {"line": 0, "column": 0, "pattern": "none"}
         return [Outcome(claim, "disagree", "crash", f"{type(error).__name__}: {error}")]
     outcomes = compare(claims, observe(case, claims, count))
-    if count < 24 and any(o.kind in ("wrong gather", "wrong offset") for o in outcomes):
-        return check_case(case, analyzer, 24)  # a few runs can look alike, or miss a branch, by chance
+    if count < MANY_RUNS and any(_by_chance(o) for o in outcomes):
+        return check_case(case, analyzer, MANY_RUNS)
     return outcomes
 
 
@@ -84,7 +93,7 @@ def _parameter(function: JitFunction, name: str) -> Parameter:
     if name in function.constexprs:
         kind = "block" if name.startswith("BLOCK") else "flag" if "FLAG" in name else "literal"
     elif name.endswith("_ptr"):
-        return Parameter(name, "pointer", "int32" if name.startswith("index") else "float32")
+        return Parameter(name, "pointer", TABLES.get(name.split("_")[0], "float32"))
     else:
         kind = "stride" if name.startswith("stride") else "size"
     return Parameter(name, kind)

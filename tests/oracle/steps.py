@@ -8,12 +8,17 @@ element), ``wrap(M)`` (a jump each M elements), ``piecewise`` (a change at one p
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from .formula import evaluate
+
+#: So many lanes are tried as the first break of a period, those with the most jumps first.
+CANDIDATES = 16
 
 
 @dataclass
@@ -26,6 +31,8 @@ class Notes:
     clamp: bool = False
     piecewise: bool = False
     branch: bool = False
+    said_twice: set[int] = field(default_factory=set)  #: runs that are numbers: a wrap may be said as one too
+    senseless: bool = False  #: a run, wrap or repeat of fewer than two lanes whatever the launch passes
 
     @property
     def loose(self) -> bool:
@@ -36,12 +43,19 @@ class Notes:
     def plain(self) -> bool:
         return not (self.runs or self.wraps or self.repeats or self.loose)
 
+    def periods(self) -> Iterator[list[int]]:
+        """Lanes between breaks, one for each cause. A wrap counts lanes, or elements that lanes share."""
+        for shared in {1, int(np.prod([r for r in self.repeats if r]))}:
+            wraps = [w * shared for w in self.wraps if w]
+            yield [*wraps, *(r for r in self.runs if r and not (r in wraps and r in self.said_twice))]
+
     @property
     def degenerate(self) -> bool:
-        """Runs or wraps so short that there is no stride to see; values that are not known."""
-        periods = [*self.runs, *self.wraps]
-        least = 2 if len(periods) + self.piecewise < 2 else 3
-        return any(v is None or v < least for v in periods) or any(v is None or v < 2 for v in self.repeats)
+        """Runs or wraps of one lane in this launch, where there is no stride to see; values not known.
+
+        Other launches have to show the stride: ``soundness.check_case`` tries more where none did.
+        """
+        return any(v is None or v < 2 for v in [*self.runs, *self.wraps, *self.repeats])
 
 
 def read_notes(notes: list[str], values: dict[str, Any]) -> Notes:
@@ -51,8 +65,11 @@ def read_notes(notes: list[str], values: dict[str, Any]) -> Notes:
         if match is None:
             continue
         name, text = match[1], match[2] or match[3]
+        number = int(text) if text and re.fullmatch(r"-?\d+", text) else None
+        found.senseless |= name in ("run", "wrap", "repeat") and number is not None and number < 2
         if name == "run":
             found.runs.append(evaluate(text, values))
+            found.said_twice |= {number} if number is not None else set()
         elif name == "wrap":
             found.wraps.append(evaluate(text, values))
         elif name == "repeat":
@@ -96,10 +113,13 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
         # One direction: a line that turns round is no unit stride.
         same = not either_sign or len(np.unique(steps)) == 1
         return bool(fits.all()) and same
+    if notes.senseless:
+        return False
     if notes.degenerate:
         return None
-    lanes = len(line)
+    places = np.arange(1, len(line))  # the lanes before which the steps are
     if notes.repeats:
+        places = np.flatnonzero(steps) + 1
         line, fits = _without_repeats(line, stride, notes, either_sign)
         if fits is None:
             return False
@@ -107,20 +127,16 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
         return None
     if notes.clamp and not fits.any():
         # Every lane is held: the line stands still but for its jumps.
-        moves = np.flatnonzero(np.diff(line)) + 1
-        return None if moves.size <= 4 or _jumps_admitted(moves, lanes, notes) else False
+        moves = places[np.diff(line) != 0]
+        return None if _jumps_admitted(moves, notes) else False
     # The stride must be seen: notes that admit many jumps do not admit a line without it.
     moving = np.diff(line) != 0
-    jumps = np.flatnonzero(~fits & (moving | (not notes.clamp))) + 1
+    jumps = places[~fits & (moving | (not notes.clamp))]
     # A jump from the end of a wrap to its beginning says nothing about the stride.
-    telling = moving & ~np.isin(np.abs(np.diff(line)), [(w - 1) * abs(stride) for w in notes.wraps if w])
+    returns = np.isin(np.abs(np.diff(line)), [(w - 1) * abs(stride) for w in notes.wraps if w])
+    telling = moving & (fits | ~returns)
     seen = telling.sum() < 4 or fits[telling].mean() >= 0.25
-    if seen and _jumps_admitted(jumps, lanes, notes):
-        return True
-    if notes.clamp and notes.runs and jumps.size <= 4 + (lanes - 1) // min(r for r in notes.runs if r) + 2:
-        return None  # most lanes are held: what moves is where their rows end
-    # A step that is longer than the modulus is not the step that is seen.
-    return None if any(abs(stride) >= w for w in notes.wraps if w) else False
+    return bool(seen) and _jumps_admitted(jumps, notes)
 
 
 def _without_repeats(
@@ -140,23 +156,75 @@ def _without_repeats(
     return short, (np.abs(steps) == abs(stride)) if either_sign else steps == stride
 
 
-def _jumps_admitted(jumps: np.ndarray, lanes: int, notes: Notes) -> bool:
-    """Jumps must not come closer than the runs are long; with several causes only their number is checked."""
+def _jumps_admitted(jumps: np.ndarray, notes: Notes) -> bool:
+    """Whether the jumps (lanes before which the step is another one) are those that the notes tell of."""
     single = 2 * notes.piecewise + 4 * notes.clamp
-    periods = sorted(p for p in [*notes.runs, *notes.wraps] if p)
     if jumps.size <= single:
         return True
-    if not periods:
-        return False
-    if len(periods) == 1 and not single and not notes.repeats:
-        return bool((np.diff(jumps) >= periods[0]).all())
-    # One period cuts the line into parts, and every other cause may start anew in each part.
-    bounds = []
-    for k, period in enumerate(periods):
-        others = periods[:k] + periods[k + 1 :]
-        parts = (lanes - 1) // period + 2
-        bounds.append(parts * (1 + single + sum((period - 1) // p + 1 for p in others)))
-    return jumps.size <= max(bounds)
+    for periods in notes.periods():
+        for causes in _restarted(sorted(periods)):
+            if _unexplained(jumps, causes) <= single:
+                return True
+            if notes.piecewise and _turned(jumps, causes, single):
+                return True
+        # Uneven breaks (a step that does not divide a modulus): no run is shorter than the shortest noted.
+        if periods and (np.diff(jumps) >= min(periods)).all():
+            return True
+    return False
+
+
+def _turned(jumps: np.ndarray, causes: list[int], single: int) -> bool:
+    """Whether the jumps fit where the dividend of a truncated division changes its sign.
+
+    There the breaks go on at other lanes. Between breaks of some length that happens each time, at one place.
+    """
+    if any(_unexplained(jumps, sorted([*causes, p], reverse=True)) <= single for p in causes if p >= 4):
+        return True
+    return any(
+        _unexplained(jumps[:k], causes) + _unexplained(jumps[k:], causes) <= single
+        for k in range(1, jumps.size)
+    )
+
+
+def _restarted(periods: list[int]) -> Iterator[list[int]]:
+    """The periods, from the longest to the shortest, and again with longer ones cut off by shorter ones: the
+    breaks of ``(i % 32 + 9) % 37`` are 32 lanes apart.
+    """
+    choices = [[p, *{q for q in periods[:k] if q < p}] for k, p in enumerate(periods)]
+    for some in product(*choices):
+        yield sorted(some, reverse=True)
+
+
+def _unexplained(jumps: np.ndarray, periods: list[int]) -> int:
+    """The least number of jumps that do not fall on breaks every so many lanes.
+
+    ``periods`` from the longest to the shortest; the breaks of a shorter one may begin anew after each of a
+    longer one, as in ``i % 12 % 5``.
+    """
+    if not jumps.size or not periods:
+        return int(jumps.size)
+    period, rest = periods[0], periods[1:]
+    residues = jumps % period
+    found, counts = np.unique(residues, return_counts=True)
+    likely = found[np.argsort(-counts, kind="stable")]
+    if not rest:
+        return int(jumps.size - counts.max())
+    least = _unexplained(jumps, rest)
+    for place in likely[:CANDIDATES]:
+        if not least:
+            break
+        others = jumps[residues != place]
+        shorter = [p for p in rest if p < period]
+        if len(shorter) < len(rest):  # of one length: neither begins anew
+            least = min(least, _unexplained(others, rest))
+            continue
+        total = 0
+        for part in np.split(others, np.flatnonzero(np.diff((others - place) // period)) + 1):
+            total += _unexplained(part, rest)
+            if total >= least:
+                break
+        least = min(least, total)
+    return least
 
 
 def mostly(offset: np.ndarray, axis: int, stride: int, share: float = 0.5, least: int = 1) -> bool:
@@ -166,8 +234,12 @@ def mostly(offset: np.ndarray, axis: int, stride: int, share: float = 0.5, least
     """
     steps = steps_along(offset, axis)
     moving = np.abs(steps[steps != 0])
-    few = (steps != 0).sum(axis=1).max(initial=0) < least
-    return few or bool((moving == abs(stride)).mean() >= share)
+    return few_moves(offset, axis, least) or bool((moving == abs(stride)).mean() >= share)
+
+
+def few_moves(offset: np.ndarray, axis: int, least: int) -> bool:
+    """True where no line along the axis moves ``least`` times."""
+    return bool((steps_along(offset, axis) != 0).sum(axis=1).max(initial=0) < least)
 
 
 def clamped(offset: np.ndarray, axis: int, stride: int) -> bool:
