@@ -305,13 +305,25 @@ def test_a_link_that_leads_nowhere_is_told_and_changes_no_exit_code(project):
     assert run("gone.py", cwd=project).returncode == 2
 
 
-def test_a_reader_that_leaves(project):
+@pytest.mark.parametrize("reader", ["head -1", "true"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["--jobs 2 .", "--format json .", "--statistics .", "explain .", "rule CL", "rule --all", "check --help"],
+)
+def test_a_reader_that_leaves(project, arguments, reader):
     for n in range(40):
-        (project / f"k{n:02}.py").write_text(STRIDED)
-    command = f"{sys.executable} -m coalesce_lint explain . | head -1"
-    told = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True)
-    assert len(told.stdout.splitlines()) == 1
-    assert told.stderr == ""
+        (project / f"k{n:02}.py").write_text(CLEAN)
+    (project / "strided.py").write_text(STRIDED * 8)
+    told = subprocess.run(
+        f"{sys.executable} -m coalesce_lint {arguments} | {reader}",
+        shell=True,
+        cwd=project,
+        capture_output=True,
+        text=True,
+    )
+    assert len(told.stdout.splitlines()) == (reader == "head -1")
+    for sign in ("Traceback", "Exception", "Broken pipe", "internal error"):
+        assert sign not in told.stderr
 
 
 def test_explain(project):
