@@ -40,7 +40,9 @@ class Product:
     """``index`` times ``factor`` in 32 bits. ``kind`` is what the index is made of: "loaded" or "program id".
 
     ``runtime`` is the parameter that the factor is, None for a number, a constexpr or a product of several;
-    ``pointer`` the parameter that a loaded index is read through.
+    ``pointer`` the parameter that a loaded index is read through. ``program_axis`` is the axis of a program
+    id that is the whole index, None where the index has more to it; ``widened`` whether the product is an
+    index itself, of a product in 64 bits.
     """
 
     kind: str
@@ -48,6 +50,8 @@ class Product:
     factor: str
     runtime: str | None
     pointer: str | None = None
+    program_axis: int | None = None
+    widened: bool = False
 
 
 def products(access: Access) -> Iterator[Product]:
@@ -61,20 +65,34 @@ def products(access: Access) -> Iterator[Product]:
     block = access.site.options.get("block_ptr")
     root = getattr(block, "base", None) or access.site.address
     extents = {id(_bare(d)) for d in access.site.address.shape or () if isinstance(d, Node)}
-    for node in _reached(root):
+    outside = {id(n) for n in reached(root, through_wide=False)}
+    for node in reached(root):
         if node.op != "mul" or node.type in WIDE:
             continue
         for index, factor in (node.args, node.args[::-1]):
             if id(_bare(factor)) in extents and _bare(index).op == "pid":
                 continue  # pid * BLOCK is an index, as long as its dimension is below 2**31
-            found = _product(index, factor)
+            found = _product(index, factor, id(node) not in outside)
             if found is not None and (found.index, found.factor) not in seen:
                 seen.add((found.index, found.factor))
                 yield found
 
 
-def _reached(root: Node) -> Iterator[Node]:
-    """The nodes of an address, not those behind loads: what was loaded does not come out of a product."""
+def factors(access: Access) -> frozenset[str]:
+    """The runtime parameters that something is multiplied by in the address, in 32 bits or 64."""
+    if access.site is None:
+        return frozenset()
+    block = access.site.options.get("block_ptr")
+    muls = [n for n in reached(getattr(block, "base", None) or access.site.address) if n.op == "mul"]
+    bare = [_bare(a) for n in muls for a in n.args]
+    return frozenset(str(b.attr.name) for b in bare if b.op == "param" and not b.attr.constexpr)
+
+
+def reached(root: Node, through_wide: bool = True) -> Iterator[Node]:
+    """The nodes of an address, not those behind loads: what was loaded does not come out of a product.
+
+    ``through_wide`` is False to leave out the operands of products in 64 bits.
+    """
     seen: set[int] = set()
     todo: list[object] = [root]
     while todo:
@@ -83,13 +101,15 @@ def _reached(root: Node) -> Iterator[Node]:
             continue
         seen.add(id(node))
         yield node
+        if node.op == "mul" and node.type in WIDE and not through_wide:
+            continue
         if node.op in _THROUGH:
             todo += node.args[1:] if node.op in ("where", "phi") else node.args
         elif node.op == "carried":
             todo += [*node.args, getattr(node.attr, "out", None)]
 
 
-def _product(index: Node, factor: Node) -> Product | None:
+def _product(index: Node, factor: Node, widened: bool) -> Product | None:
     """The product where ``index`` counts rows or pages and ``factor`` can be a large step."""
     if _narrowed(index) or not _is_factor(factor):
         return None
@@ -102,7 +122,16 @@ def _product(index: Node, factor: Node) -> Product | None:
         return None
     base = _bare(factor)
     runtime = base.attr.name if base.op == "param" and not base.attr.constexpr else None
-    return Product(kind, _text(index, kind), _text(factor, ""), runtime, kinds.get("loaded"))
+    bare = _bare(index)
+    return Product(
+        kind,
+        _text(index, kind),
+        _text(factor, ""),
+        runtime,
+        kinds.get("loaded"),
+        bare.attr if bare.op == "pid" else None,
+        widened,
+    )
 
 
 def _bare(node: Node) -> Node:
@@ -135,15 +164,27 @@ def _kinds(node: Node) -> dict[str, str]:
             continue
         seen.add(id(n))
         if n.op in _INDEX:
-            out.setdefault(_INDEX[n.op], _pointer_of(n) if n.op == "load" else "")
+            out.setdefault(_INDEX[n.op], pointer_of(n) if n.op == "load" else "")
         elif n.op in ("mod", "cmp", "div"):
             continue  # a remainder is small; a quotient of a program id is a batch or a head
+        elif n.op == "min":
+            for kind, pointer in _least(n).items():
+                out.setdefault(kind, pointer)
         elif n.op in _THROUGH:
             todo += n.args[1:] if n.op in ("where", "phi") else n.args
     return out
 
 
-def _pointer_of(load: Node) -> str:
+def _least(node: Node) -> dict[str, str]:
+    """What the smaller of two is made of: an index that a loaded length bounds is no loaded index."""
+    indices = (a for a in node.args if any(n.op in _INDEX or n.op == "arange" for n in reached(a)))
+    sides = [_kinds(a) for a in indices]
+    loaded = [k for k in sides if "loaded" in k]
+    bounded = loaded and len(loaded) < len(sides)
+    return {kind: p for k in sides for kind, p in k.items() if kind != "loaded" or not bounded}
+
+
+def pointer_of(load: Node) -> str:
     """The name of the parameter that a value is loaded through."""
     todo, seen = [load.args[0]], 0
     while todo and seen < 200:
@@ -166,6 +207,6 @@ def _text(node: Node, kind: str) -> str:
         name = _kinds(node).get("loaded")
         return f"a value loaded from {name}" if name else "a loaded value"
     if kind:
-        axes = sorted({n.attr for n in _reached(node) if n.op == "pid" and n.attr is not None})
+        axes = sorted({n.attr for n in reached(node) if n.op == "pid" and n.attr is not None})
         return f"an index made of tl.program_id({axes[0]})" if axes else "an index made of a program id"
     return "*".join(_text(a, "") for a in node.args) if node.op == "mul" else "a step"

@@ -9,8 +9,16 @@ where an operand was cast to int64, however early: on the loaded value, on the p
 One finding a kernel is made for the products with loaded indices (a warning), one for those with program
 ids (info: whether they overflow depends on the size of the tensor alone). Products with sizes and
 constexprs are reported only where the rule is selected by its code. Silent for a stride that every launch
-in the checked files passes as 1 or as another small number, and for an index that is known to be loaded
-from an int64 tensor.
+in the checked files passes as 1 or as another small number, for an index that is known to be loaded from an
+int64 tensor, and for products that stay small:
+
+- into tensors of indices, such as block tables and token ids: what is loaded from them places other accesses,
+  a launch passes integers, or the pointer's name says so;
+- of a program id into one number for each program, and into scales and log-sum-exps by name;
+- of a program id alone, or by a stride between heads, where the same address has the stride of an outer
+  dimension: heads lie within the row of their token. Dimensions are known from launches, else strides named
+  so count in the order of the parameters;
+- of the number of a sequence (lengths are loaded with it), where the access has one row for each.
 
 ## Why is this bad
 The product wraps around at 2**31 elements, 4 GiB of fp16. The address is then below the tensor: an illegal
@@ -64,6 +72,7 @@ from coalesce_lint.advice import operation
 from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.launches.pitches import STRIDE_NAME
 from coalesce_lint.overflow import Product, products
+from coalesce_lint.small_products import SmallProducts
 
 #: A parameter of such a name is an index or a count, not a step.
 _INDEX_NAME = re.compile(r"(?i)(^|_)(idx|index|ids?|pid|offs?|offset|start|num|n|size|len|head|expert)(_|$)")
@@ -78,9 +87,10 @@ class NarrowProduct(Rule):
 
     def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
         found: dict[tuple[str, bool], list[tuple[Access, Product]]] = {}
+        small = SmallProducts(kernel)
         for access in kernel.accesses:
             for product in products(access):
-                if not _harmless(product, kernel):
+                if not _harmless(product, kernel) and not small.stays_small(access, product):
                     found.setdefault((product.kind, not _is_stride(product, kernel)), []).append(
                         (access, product)
                     )
@@ -117,6 +127,8 @@ def _is_stride(product: Product, kernel: Kernel) -> bool:
 
 def _harmless(product: Product, kernel: Kernel) -> bool:
     """Whether the launches say that the product stays small."""
+    if product.widened and not STRIDE_NAME.search(product.factor):
+        return True  # an index into a dimension; its product with a stride has 64 bits
     if product.pointer and kernel.launches and all(_is_wide(x, product.pointer) for x in kernel.launches):
         return True
     if product.runtime is None:
