@@ -77,3 +77,12 @@ def load_engine() -> ModuleType:
     from coalesce_lint import engine
 
     return engine
+
+
+def load_all() -> None:
+    """Imports all that reading a kernel needs, so that forked workers have it and none imports it anew."""
+    from coalesce_lint.findings import all_rules
+    from coalesce_lint.kernels import finish  # noqa: F401  libcst and sympy come with it
+
+    load_engine()
+    all_rules()

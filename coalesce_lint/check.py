@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coalesce_lint import collector, consulted, files
-from coalesce_lint.analysis import analyze, load_engine
+from coalesce_lint.analysis import analyze, load_all, load_engine
 from coalesce_lint.check_file import Counts, FileResult, Work, check_source
 from coalesce_lint.findings import Finding
 from coalesce_lint.suppress import Key
@@ -177,7 +177,7 @@ def _analyzed(
     if jobs > 1 and len(sources) >= PARALLEL_FROM:
         from coalesce_lint import pool
 
-        load_engine()
+        load_all()
         for source, answer in zip(sources, pool.run(work, sources, jobs, progress=progress), strict=True):
             known = isinstance(answer, FileResult)
             results.append(answer if known else FileResult(source[0], crash=answer))

@@ -6,7 +6,9 @@ imports, may import libcst, sympy, torch or triton.
 
 from __future__ import annotations
 
+import atexit
 import difflib
+import gc
 import os
 from collections.abc import Sequence
 
@@ -79,6 +81,7 @@ for _verb in (check, clean, config, explain, rule, verify):
 def main(args: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code; no exception leaves it but SystemExit."""
     terminal.prepare()
+    atexit.register(gc.freeze)  # the process ends: no search for cycles in all that it has built
     try:
         os.getcwd()
     except OSError as error:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import functools
 import warnings
 from collections.abc import Sequence
 
 
+@functools.lru_cache(maxsize=256)  # a file is read as host code, for its kernels, as a helper of other files
 def parse(text: str) -> ast.Module:
     """The syntax tree of a source text. Raises SyntaxError, ValueError, RecursionError or MemoryError.
 
     Python warns on standard error of odd texts (``"\\d"``, ``1if x``); that is not for whoever lints them,
-    and where warnings are errors it would hide the file.
+    and where warnings are errors it would hide the file. The tree is shared: nobody may change it.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

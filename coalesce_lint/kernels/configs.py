@@ -10,12 +10,10 @@ import ast
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from coalesce_lint.kernels.jit import dotted
 from coalesce_lint.kernels.source import Function, Module
-from coalesce_lint.syntax import parse, walk
 
 #: Configurations read of one kernel, and steps of evaluation spent on it; real lists are far shorter.
 MOST = 256
@@ -59,12 +57,6 @@ class _Reader:
         self.module = module
         self.steps = 0
         self.depth = 0
-
-    @cached_property
-    def functions(self) -> dict[str, ast.FunctionDef]:
-        """The module's functions by name; parsed again, for a module keeps its kernels only."""
-        nodes = walk(parse(self.module.text))
-        return {n.name: n for n in nodes if isinstance(n, ast.FunctionDef)}
 
     def value(self, node: ast.expr, env: dict[str, Any]) -> Any:
         self.steps += 1
@@ -210,7 +202,7 @@ class _Reader:
             return arguments[0]
         if name == "product" and all(isinstance(a, list) for a in arguments):
             return [list(row) for row in itertools.islice(itertools.product(*arguments), MOST)]
-        body = self.functions.get(name)
+        body = self.module.definitions.get(name)
         if body is not None and isinstance(node.func, ast.Name) and not node.args and not node.keywords:
             return self._returned(body)
         raise _NotPlain

@@ -103,6 +103,8 @@ class Module:
     constants: dict[str, ast.expr] = field(default_factory=dict)
     launched: set[str] = field(default_factory=set)
     stars: list[str] = field(default_factory=list)  #: modules of ``from module import *``
+    #: All functions of the file by name, kernels or not; of several with a name the innermost, last one.
+    definitions: dict[str, ast.FunctionDef] = field(default_factory=dict)
 
     def forget_functions(self) -> None:
         """Lets go of the functions and their libcst trees, once no kernel is to be read any more.
@@ -150,6 +152,7 @@ def _collect(tree: ast.Module, module: Module) -> None:
             calls.append(node)
         elif isinstance(node, ast.Global):
             changed.update(node.names)
+    module.definitions = {f.name: f for f in functions}
     for stmt in tree.body:
         _constant(stmt, module)
         if isinstance(stmt, (ast.If, ast.Try)):
