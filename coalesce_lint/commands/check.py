@@ -107,6 +107,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     from coalesce_lint import check as run
     from coalesce_lint import files, prepare
     from coalesce_lint.discovery import discovered
+    from coalesce_lint.progress import Progress, is_wanted
 
     named = [options["stdin_filename"] or p if p == "-" else p for p in paths]
     found = load_settings(named, options["config"], options["isolated"])
@@ -120,13 +121,15 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         changes=_changes(options["diff"], named),
         frames=form in ("full", "sarif"),
     )
-    outcome = run.check_paths(
-        items,
-        todo,
-        jobs=options["jobs"] or run.default_jobs(),
-        stdin=None if stdin is None else (stdin, files.read_stdin(stdin)),
-        cache=None if options["no_cache"] else prepare.cache(found, todo),
-    )
+    with Progress() as progress:
+        outcome = run.check_paths(
+            items,
+            todo,
+            jobs=options["jobs"] or run.default_jobs(),
+            stdin=None if stdin is None else (stdin, files.read_stdin(stdin)),
+            cache=None if options["no_cache"] else prepare.cache(found, todo),
+            progress=progress if is_wanted() and not options["quiet"] else None,
+        )
     outcome.problems += [files.Problem(name, why) for name, why in discovered().problems]
     return conclude(outcome, form, found, options)
 
