@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import libcst as cst
@@ -53,13 +54,13 @@ _SKIP = tuple(
         "trailing"
     )
 )
-_fields: dict[type, tuple[str, ...]] = {}
+_fields: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+_NO_NODE = frozenset((type(None), str, bool, cst.MaybeSentinel))
 _LEAVES = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Pass, cst.Break, cst.Continue)
 
 
-def _fields_of(kind: type) -> tuple[str, ...]:
+def _fields_of(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     if kind not in _fields:
-        names = getattr(kind, "__dataclass_fields__", {})
         if issubclass(kind, cst.AnnAssign):
             chosen = ["target", "annotation", "value"]
         elif issubclass(kind, cst.Annotation):
@@ -69,7 +70,7 @@ def _fields_of(kind: type) -> tuple[str, ...]:
         elif issubclass(kind, cst.Param):
             chosen = ["annotation", "default"]
         else:
-            chosen = [f for f in names if not f.startswith(_SKIP)]
+            chosen = [f.name for f in fields(kind) if not f.name.startswith(_SKIP)]
         _fields[kind] = tuple(chosen)
     return _fields[kind]
 
@@ -101,9 +102,9 @@ def _calls_and_loops(root: cst.CSTNode) -> tuple[list[cst.Call], list[Any]]:
         else:
             for name in _fields_of(kind):
                 value = getattr(node, name)
-                if isinstance(value, cst.CSTNode):
+                if isinstance(value, (tuple, list)):
+                    children += value
+                elif type(value) not in _NO_NODE:  # isinstance of an abstract class costs more than the walk
                     children.append(value)
-                elif isinstance(value, (tuple, list)):
-                    children.extend(v for v in value if isinstance(v, cst.CSTNode))
         stack.extend((c, False) for c in reversed(children))
     return out, loops
