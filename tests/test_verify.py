@@ -142,11 +142,11 @@ def test_a_tuned_kernel_under_each_configuration(walks: Outcome) -> None:
     assert [(r["name"], r["chosen"], r["proved"], r["grid"]) for r in rows] == [
         ("BLOCK=32, 1 warp, 3 stages", True, True, [3, 40]),
         ("BLOCK=64, 2 warps, 2 stages", False, True, [2, 40]),
-        ("BLOCK=48, 1 warp, 3 stages", False, False, [2, 40]),
+        ("BLOCK=256, 1 warp, 3 stages", False, False, [1, 40]),
         ("BLOCK=32, 4 warps, 3 stages", False, False, None),
     ]
     assert [r["reason"] for r in rows[:2]] == [None, None]
-    assert rows[2]["reason"].startswith("it does not compile: arange's range must be a power of 2")
+    assert rows[2]["reason"].startswith("it does not compile: ")
     assert rows[3]["reason"] == "a hook of its own runs before its launch"
     # 96 rows of 40 columns, a sector for each element before; 12 sectors a column after. Stores: 12 a column.
     # A share of the programs stands for all.

@@ -21,7 +21,7 @@ import pickle
 import sys
 import textwrap
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 #: File names that end so are closures, wherever a kernel's path is expected.
@@ -114,7 +114,26 @@ def _globals(
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             _attribute(node, nonlocals, function, found, functions, numbers, files)
+    for name, spec in found.items():
+        if spec["kind"] == "lost":
+            values = _plain_attributes(tree, name, nonlocals.get(name, function.__globals__.get(name)))
+            if values is not None:
+                found[name] = {"kind": "namespace", "values": values}
     return found
+
+
+def _plain_attributes(tree: ast.AST, name: str, value: Any) -> dict[str, Any] | None:
+    """The attributes that are asked of a global, where nothing else is done with it and all are plain values
+    (``torch.finfo(dtype).min``); else None."""
+    asked = [
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+    ]
+    uses = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree))
+    values = {a: constant(getattr(value, a, None)) for a in asked}
+    whole = uses == len(asked) and all(isinstance(v, (bool, int, float, str)) for v in values.values())
+    return values if whole else None
 
 
 def _attribute(
@@ -241,6 +260,8 @@ def _restore(closure: dict[str, Any], spec: dict[str, Any], made: dict[int, Any]
             return _make(closure, spec["id"], made)
         case "value":
             return tl.constexpr(spec["value"]) if spec.get("constexpr") else spec["value"]
+        case "namespace":
+            return SimpleNamespace(**spec["values"])
         case "triton_dtype":
             found = triton_dtype(spec["name"])
             return tl.constexpr(found) if spec.get("constexpr") else found

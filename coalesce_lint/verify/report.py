@@ -42,7 +42,8 @@ def lines(r: Result) -> list[str]:
     if r["permute_us"] is not None:
         pays = r["pays_after_launches"]
         text = f"{r['permute_us']:.1f} us, not part of the times above"
-        found.append(f"  permuting {text}" + (f"; pays after {pays} launches" if pays else "; never pays"))
+        when = f"pays after {pays} launch{'es' if pays > 1 else ''}" if pays else "never pays"
+        found.append(f"  permuting {text}; {when}")
     if r.get("note"):
         found.append(f"  note      {r['note']}")
     if r["split_copy"]:
