@@ -41,8 +41,8 @@ class Product:
 
     ``runtime`` is the parameter that the factor is, None for a number, a constexpr or a product of several;
     ``pointer`` the parameter that a loaded index is read through. ``program_axis`` is the axis of a program
-    id that is the whole index, None where the index has more to it; ``widened`` whether the product is an
-    index itself, of a product in 64 bits.
+    id that is the whole index, None where the index has more to it; ``scaled`` whether the product is
+    multiplied further.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Product:
     runtime: str | None
     pointer: str | None = None
     program_axis: int | None = None
-    widened: bool = False
+    scaled: bool = False
 
 
 def products(access: Access) -> Iterator[Product]:
@@ -65,7 +65,7 @@ def products(access: Access) -> Iterator[Product]:
     block = access.site.options.get("block_ptr")
     root = getattr(block, "base", None) or access.site.address
     extents = {id(_bare(d)) for d in access.site.address.shape or () if isinstance(d, Node)}
-    outside = {id(n) for n in reached(root, through_wide=False)}
+    outside = {id(n) for n in reached(root, through_products=False)}
     for node in reached(root):
         if node.op != "mul" or node.type in WIDE:
             continue
@@ -88,10 +88,10 @@ def factors(access: Access) -> frozenset[str]:
     return frozenset(str(b.attr.name) for b in bare if b.op == "param" and not b.attr.constexpr)
 
 
-def reached(root: Node, through_wide: bool = True) -> Iterator[Node]:
+def reached(root: Node, through_products: bool = True) -> Iterator[Node]:
     """The nodes of an address, not those behind loads: what was loaded does not come out of a product.
 
-    ``through_wide`` is False to leave out the operands of products in 64 bits.
+    ``through_products`` is False to leave out the operands of products with parameters.
     """
     seen: set[int] = set()
     todo: list[object] = [root]
@@ -101,7 +101,7 @@ def reached(root: Node, through_wide: bool = True) -> Iterator[Node]:
             continue
         seen.add(id(node))
         yield node
-        if node.op == "mul" and node.type in WIDE and not through_wide:
+        if node.op == "mul" and not through_products and any(map(_is_factor, node.args)):
             continue
         if node.op in _THROUGH:
             todo += node.args[1:] if node.op in ("where", "phi") else node.args
@@ -109,7 +109,7 @@ def reached(root: Node, through_wide: bool = True) -> Iterator[Node]:
             todo += [*node.args, getattr(node.attr, "out", None)]
 
 
-def _product(index: Node, factor: Node, widened: bool) -> Product | None:
+def _product(index: Node, factor: Node, scaled: bool) -> Product | None:
     """The product where ``index`` counts rows or pages and ``factor`` can be a large step."""
     if _narrowed(index) or not _is_factor(factor):
         return None
@@ -130,7 +130,7 @@ def _product(index: Node, factor: Node, widened: bool) -> Product | None:
         runtime,
         kinds.get("loaded"),
         bare.attr if bare.op == "pid" else None,
-        widened,
+        scaled,
     )
 
 

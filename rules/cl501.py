@@ -127,8 +127,8 @@ def _is_stride(product: Product, kernel: Kernel) -> bool:
 
 def _harmless(product: Product, kernel: Kernel) -> bool:
     """Whether the launches say that the product stays small."""
-    if product.widened and not STRIDE_NAME.search(product.factor):
-        return True  # an index into a dimension; its product with a stride has 64 bits
+    if product.scaled and not STRIDE_NAME.search(product.factor):
+        return True  # an index into a dimension: what it is multiplied with further tells
     if product.pointer and kernel.launches and all(_is_wide(x, product.pointer) for x in kernel.launches):
         return True
     if product.runtime is None:
