@@ -29,11 +29,14 @@ class DefaultVerb(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {"-h", "--help", "--version"}
+        if ctx.resilient_parsing and not args:  # the shell completes the first word
+            return super().parse_args(ctx, args)
         if not args:
             click.echo(self.get_help(ctx), err=True)
             ctx.exit(2)
         if args[0] not in self.commands and args[0] not in own:
-            self._suggest(args[0])
+            if not ctx.resilient_parsing:
+                self._suggest(args[0])
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
@@ -62,9 +65,14 @@ def cli() -> None:
     \b
     Examples:
       coalesce-lint src/                         lint a folder
+      coalesce-lint --format full src/k.py       with the source, from tl.arange to the access
       coalesce-lint explain src/k.py::my_kernel  every access of a kernel, with its lanes drawn
       coalesce-lint rule CL101                   what a rule means and how to fix it
       coalesce-lint verify bench.py              run it, and measure what its findings cost
+
+    'python -m coalesce_lint' is the same. For completion in the shell:
+    eval "$(_COALESCE_LINT_COMPLETE=bash_source coalesce-lint)", or zsh_source, or for fish
+    _COALESCE_LINT_COMPLETE=fish_source coalesce-lint | source.
 
     \b
     Exit code of check:

@@ -12,6 +12,7 @@ import click
 from coalesce_lint.commands.common import (
     CONTEXT,
     complain_of_rules,
+    complete_codes,
     fail,
     load_settings,
     settings_options,
@@ -27,10 +28,24 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings=CONTEXT, short_help="Lint kernels; the verb that is meant without one.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--select", multiple=True, metavar="CODES", help="Run these rules instead of the default set.")
-@click.option("--extend-select", multiple=True, metavar="CODES", help="Run these rules besides the others.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Do not run these rules.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=complete_codes,
+    help="Run these rules instead of the default set.",
+)
+@click.option(
+    "--extend-select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=complete_codes,
+    help="Run these rules besides the others.",
+)
+@click.option(
+    "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="Do not run these rules."
+)
 @click.option(
     "--format",
     "form",
@@ -97,6 +112,18 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 
     Findings go to standard output. One line on standard error then counts files, kernels, accesses,
     unknowns and findings, so that finding no kernels is told from finding nothing wrong.
+
+    Results are kept in .coalesce_lint_cache and used while nothing that they depend on has changed
+    ('coalesce-lint clean' deletes them). Settings are those of the nearest pyproject.toml above the paths
+    with a table [tool.coalesce-lint]; options go over them ('coalesce-lint config' prints what holds).
+
+    \b
+    Examples:
+      coalesce-lint check src/                            lint a folder
+      coalesce-lint check --diff main src/                only kernels that changed since main
+      coalesce-lint check --write-baseline known.json .   take today's findings as known, then:
+      coalesce-lint check --baseline known.json .         only new ones
+      coalesce-lint check --format sarif -o lint.sarif .  a report for code scanning
 
     \b
     Exit code:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from coalesce_lint.settings import Settings
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -52,6 +54,17 @@ def complain_of_rules() -> None:
 
     for name, why in discovered().problems:
         complain(f"{name}: {why}")
+
+
+def complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The rules whose codes begin with what is typed, for the shell; a list with commas goes on."""
+    from click.shell_completion import CompletionItem
+
+    from coalesce_lint.findings import all_rules
+
+    before, comma, typed = incomplete.rpartition(",")
+    fitting = [r for r in all_rules() if r.code.startswith(typed.upper())]
+    return [CompletionItem(f"{before}{comma}{r.code}", help=r.summary) for r in fitting]
 
 
 def strings_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,6 +20,11 @@ def config(paths: tuple[str, ...], schema: bool, **options: Any) -> int:
     """Print the settings that hold for PATH (the current folder where none is given), as TOML.
 
     Behind each stands the file it comes from, or 'default'. The last line lists the rules that are on.
+
+    \b
+    Exit code:
+      0  the settings were printed
+      2  they cannot be used; the message names the file and the key
     """
     from coalesce_lint import settings
     from coalesce_lint.findings import all_rules

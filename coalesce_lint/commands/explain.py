@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings=CONTEXT, short_help="Show every access of kernels with its lanes drawn.")
-@click.argument("targets", nargs=-1, required=True, metavar="PATH[::KERNEL]...")
+@click.argument("targets", nargs=-1, required=True, metavar="PATH[::KERNEL]...", type=click.Path())
 @click.option(
     "--format",
     "form",
@@ -71,6 +71,12 @@ def explain(
 
     PATH is a file, a folder or '-' for standard input; '::KERNEL' picks one kernel of a file. Pinned values
     are put in before the verdict, and branches that they rule out are left out.
+
+    \b
+    Examples:
+      coalesce-lint explain k.py                          every kernel of a file
+      coalesce-lint explain k.py::column_sum --arg n_cols=4096 --arg x_ptr=*fp16 --grid 128
+      coalesce-lint explain k.py --context host.py        with the launches in another file
 
     \b
     Verdicts:

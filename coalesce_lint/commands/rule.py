@@ -6,12 +6,12 @@ import json
 
 import click
 
-from coalesce_lint.commands.common import CONTEXT, complain_of_rules, fail
+from coalesce_lint.commands.common import CONTEXT, complain_of_rules, complete_codes, fail
 from coalesce_lint.terminal import write
 
 
 @click.command(context_settings=CONTEXT, short_help="Print the page of a rule, or list all rules.")
-@click.argument("codes", nargs=-1, metavar="CODE...")
+@click.argument("codes", nargs=-1, metavar="CODE...", shell_complete=complete_codes)
 @click.option("--all", "everything", is_flag=True, help="All rules; as text one a line.")
 @click.option(
     "--format",
