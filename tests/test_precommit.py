@@ -55,17 +55,20 @@ def project(tmp_path, hooks):
     repo, rev, env = hooks
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, env=env, check=True)
     config = f"repos:\n- repo: {repo}\n  rev: {rev}\n  hooks:\n  - id: coalesce-lint\n"
-    (tmp_path / ".pre-commit-config.yaml").write_text(config)
 
-    def commit(contents):
+    def commit(contents, folder=".", config=config):
+        (tmp_path / ".pre-commit-config.yaml").write_text(config)
         for name, text in contents.items():
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         subprocess.run(["git", "add", "."], cwd=tmp_path, env=env, check=True)
         command = [sys.executable, "-m", "pre_commit", "run", "--color", "never"]
-        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=600)
+        return subprocess.run(
+            command, cwd=tmp_path / folder, env=env, capture_output=True, text=True, timeout=600
+        )
 
+    commit.config = config
     return commit
 
 
@@ -75,6 +78,34 @@ def test_findings_stop_the_commit_and_settings_are_found(project):
     assert "sub/k.py:9:9: CL101" in told.stdout
     told = project({"pyproject.toml": '[tool.coalesce-lint]\nexclude = ["sub/"]\n'})
     assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_settings_are_found_from_sub_folders(project):
+    told = project(
+        {"sub/deep/k.py": STRIDED, "pyproject.toml": '[tool.coalesce-lint]\nexclude = ["/sub/deep/"]\n'},
+        folder="sub",
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    # the nearest table counts, here that of a project inside the repository
+    told = project({"sub/pyproject.toml": '[tool.coalesce-lint]\noutput-format = "github"\n'}, folder="sub")
+    assert "::warning" in told.stdout and "file=sub/deep/k.py" in told.stdout
+    told = project({"sub/pyproject.toml": "[tool.coalesce-lint]\nselct = []\n"}, folder="sub/deep")
+    assert told.returncode == 1 and "unknown setting 'selct'" in told.stdout
+    given = project.config + "    args: [--config, pyproject.toml]\n"
+    assert project({}, config=given).returncode == 0
+
+
+def test_all_files_go_to_one_process(project):
+    """A kernel and what launches it are in different files; with many files, too, both are in one call."""
+    files = {f"pkg/plain{n}.py": "x = 1\n" for n in range(300)}
+    kernel = STRIDED.replace("rows * n_cols + col", "rows * n_cols").replace("column_sum", "rows_of")
+    host = (
+        "import torch\nfrom pkg.kernel import rows_of\n\n\ndef run():\n"
+        '    x = torch.empty(64, 4096, device="cuda")\n'
+        "    rows_of[(1,)](x, x.sum(1), 64, x.stride(0), BLOCK=64)\n"
+    )
+    told = project({**files, "pkg/kernel.py": kernel, "zz.py": host})
+    assert told.stdout.count("CL201") == 1, told.stdout + told.stderr
 
 
 def test_quiet_when_there_is_nothing_to_say(project):
