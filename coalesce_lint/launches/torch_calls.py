@@ -131,7 +131,8 @@ def allocated(ev: Evaluator, args: Args, kw: Keywords, text: str, line: int) -> 
     rank = rank_of_shape(ev, args)
     if other_format(kw):
         return ev.given(text, line, rank=rank)
-    dims = args[0].items if len(args) == 1 and isinstance(args[0], Items) else args
+    # behind a shape in one sequence stand a fill value or a dtype
+    dims = args[0].items if args and isinstance(args[0], Items) else args
     return ev.tensor(
         text,
         "fresh",

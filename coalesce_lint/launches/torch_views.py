@@ -66,7 +66,7 @@ def _reshaped(ev: Evaluator, t: Tensor, args: Args, kw: Keywords, text: str, lin
     shape = kw.get("shape", kw.get("size"))
     args = (shape,) if shape is not None else args
     rank = rank_of_shape(ev, args)
-    dims = dims_of(args[0].items if len(args) == 1 and isinstance(args[0], Items) else args, rank)
+    dims = dims_of(args[0].items if args and isinstance(args[0], Items) else args, rank)
     return ev.tensor(text, "view", line, parent=t, view=("reform",), rank=rank, dims=dims)
 
 
