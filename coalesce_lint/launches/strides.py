@@ -184,7 +184,7 @@ class Questions:
     def _of_outer(self, tensor: Tensor, k: int, basis: str, why: str) -> Stride:
         """The stride of a dimension that is not the last, of a tensor without gaps."""
         one = extents.all_one_behind(self, tensor, k)
-        if one is None:
+        if one is None or (one and basis != "proved"):  # the last stride of what was reshaped may be another
             return Stride(why=f"the dimensions behind it may be of size 1: {tensor.text}")
         return Stride(one, basis, why, 1 if one else None)
 
