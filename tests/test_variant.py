@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from coalesce_lint.verify import recorder
 from coalesce_lint.verify.measuring import parse
+from coalesce_lint.verify.plan import fill_outputs
 from coalesce_lint.verify.statistics import ratio_of_medians
 from coalesce_lint.verify.synthesize import SynthesisError, grid_of
 from coalesce_lint.verify.synthesize import parse as parse_arguments
@@ -231,6 +232,20 @@ def test_what_a_value_reaches(rest: str, reached: str | None) -> None:
     follower = Follower(closure(source + rest), {"x_ptr": TENSOR, "y_ptr": TENSOR, "BLOCK": number(32)})
     site = next(s for s in follower.sites if s.kind == "load")
     assert reaches_control(site, follower) == reached
+
+
+def test_outputs_begin_with_what_no_kernel_leaves() -> None:
+    def tensor(dtype: str, storage: int) -> dict[str, Any]:
+        return {"kind": "tensor", "dtype": dtype, "storage": storage}
+
+    arguments = {
+        "x_ptr": tensor("float32", 0), "out_ptr": tensor("float16", 1), "count_ptr": tensor("int32", 2),
+        "both_ptr": tensor("float32", 3), "seldom_ptr": tensor("int32", 4),
+    }  # fmt: skip
+    launch: dict[str, Any] = {"arguments": arguments, "storages": [{} for _ in arguments]}
+    fill_outputs(launch, {"written": [1, 2, 3, 4], "read": [0, 3]}, {"x_ptr", "seldom_ptr"})
+    assert launch["storages"] == [{}, {"filler": 0xFF}, {"filler": 0}, {}, {}]
+    assert torch.full((2,), 0xFF, dtype=torch.uint8).view(torch.float16).isnan().all()
 
 
 # numbers

@@ -62,7 +62,7 @@ def _distance(launch: dict[str, Any], first: Any, second: Any, number: int) -> f
     if bool(
         (torch.where(finite, 0.0, x).nan_to_num(1.5) != torch.where(finite, 0.0, y).nan_to_num(1.5)).any()
     ):
-        raise NotMeasured("outputs differ on the GPU: other elements are infinite or no number")
+        raise NotMeasured("outputs differ on the GPU: other elements are infinite, no number or not written")
     farthest = float(torch.where(finite, (x - y).abs(), 0.0).max())
     scale = float(torch.where(finite, x.abs(), 0.0).max()) or 1.0
     if farthest > ROUNDING_STEPS * torch.finfo(kind).eps * scale:

@@ -2,7 +2,8 @@
 
 A launch record has ``storages``: captured ones (``file``) and permuted ones (``permuted_from``, ``origin``
 in bytes, ``permutation``, ``element_bytes``). A storage lies at the same address modulo 512 as when it was
-captured, so that alignments are those of the program.
+captured, so that alignments are those of the program. One with a ``filler`` is only written: it begins with
+that byte everywhere.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ class Memory:
                 continue
             flat = self.allocate(storage["bytes"], storage["address"] % ALIGNMENT)
             self.flat.append(flat)
-            if "file" in storage:
+            if "filler" in storage:
+                flat.fill_(storage["filler"])
+            elif "file" in storage:
                 flat.copy_(read(folder / storage["file"], storage["bytes"]))
         for number, storage in enumerate(launch["storages"]):
             if "permuted_from" in storage and number not in shared:

@@ -81,6 +81,24 @@ def region_of(launch: dict[str, Any], storage: int, element_bytes: int) -> Regio
     return Region(storage, names, element_bytes, origin, (end - origin) // element_bytes, tuple(dimensions))
 
 
+#: What storages begin with that are only written: no number for floats, zero for integers.
+NO_NUMBER, ZERO = 0xFF, 0
+
+
+def fill_outputs(launch: dict[str, Any], examined: dict[str, Any], pointers_read: set[str]) -> None:
+    """Gives storages that are written and never read a ``filler`` to begin with: results that an earlier run
+    has left there (a program's, an autotuner's trial) would hide that a kernel writes less.
+
+    ``pointers_read`` are parameters that are read somewhere in the source, also where the programs that were
+    looked at do not go.
+    """
+    read = set(examined["read"]) | {s["storage"] for name, s in tensors(launch) if name in pointers_read}
+    for number in set(examined["written"]) - read:
+        kinds = {s["dtype"] for _, s in tensors(launch) if s["storage"] == number}
+        floats = all(kind.startswith(("float", "bfloat")) for kind in kinds)
+        launch["storages"][number]["filler"] = NO_NUMBER if floats else ZERO
+
+
 def stride_of(site: dict[str, Any]) -> int:
     """The stride of a site's neighbouring lanes in elements. Raises Refusal with the reason where there is
     none."""

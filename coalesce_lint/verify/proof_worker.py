@@ -84,6 +84,7 @@ class Prover(Tracer):
         steps: dict[Any, Counter[int]] = {}
         touched: dict[Any, set[int]] = {}
         written: set[int] = set()
+        read: set[int] = set()
         seen: Counter[Any] = Counter()
         bytes_moved = 0.0
         programs = program_weights(tuple(task["launch"]["grid"]), task["programs"])
@@ -99,6 +100,8 @@ class Prover(Tracer):
                 touched.setdefault(key, set()).update(storages)
                 if event.kind != "load":
                     written |= storages
+                if event.kind != "store":
+                    read |= storages
                 if seen[key] <= STEPS_SEEN:
                     steps.setdefault(key, Counter()).update(self.distances(event, side.sites[key]))
         sites = []
@@ -112,6 +115,7 @@ class Prover(Tracer):
         return {
             "sites": sites,
             "written": sorted(written),
+            "read": sorted(read),
             "programs": len(programs),
             "bytes_moved": bytes_moved,
         }

@@ -80,12 +80,13 @@ class Workshop:
         self.session = session
         self.subject = subject
         self.arch = arch
+        self.programs = session.settings.programs
         self.numbers = itertools.count(1)
 
-    def under(self, subject: Subject, seconds: float) -> Workshop:
+    def under(self, subject: Subject, programs: int, seconds: float) -> Workshop:
         """A workshop for the same kernel under another configuration."""
         other = Workshop(self.session, subject, self.arch)
-        other.seconds, other.numbers = seconds, self.numbers
+        other.programs, other.seconds, other.numbers = programs, seconds, self.numbers
         return other
 
     def task(self, launch: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +94,7 @@ class Workshop:
         return {
             "path": str(folder / launch["closure"]), "kernel": launch["kernel"], "arch": self.arch,
             "launch": launch,
-            "folder": str(folder), "programs": self.session.settings.programs,
+            "folder": str(folder), "programs": self.programs,
         }  # fmt: skip
 
     def attempt(
@@ -202,7 +203,7 @@ class Workshop:
                 "mode": "prove",
                 "original": sides[0],
                 "variant": sides[1],
-                "programs": self.session.settings.programs,
+                "programs": self.programs,
                 "seconds": self.seconds,
             },
         )

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 #: Configurations that are tried, and seconds that compiling and proving under them may take for one launch.
 TRIED = 12
-SECONDS = 60.0
-#: Seconds that the proof under one configuration may go on once the chosen programs are proved.
-PROOF_SECONDS = 0.5
+SECONDS = 30.0
+#: Programs that are looked at under each but the chosen one, and seconds that further ones may take.
+PROGRAMS = 8
+PROOF_SECONDS = 0.2
 
 
 @dataclass
@@ -71,7 +72,7 @@ class Tuner:
                 setting.reason = f"it does not compile: {answer['error']}"
             else:
                 setting.workshop = self.workshop.under(
-                    Subject(launch, subject.closure, answer, subject.examined), PROOF_SECONDS
+                    Subject(launch, subject.closure, answer, subject.examined), PROGRAMS, PROOF_SECONDS
                 )
 
     def say(self, what: str, number: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from coalesce_lint.verify import measuring, selftest
 from coalesce_lint.verify.choosing import attempt_together, choose, prepare, proxies, unique_trials
 from coalesce_lint.verify.flagged import analyze
+from coalesce_lint.verify.plan import fill_outputs
 from coalesce_lint.verify.results import refused, result, together_result
 from coalesce_lint.verify.session import COMPILE, MEASURE, PROVE, Session, Unverifiable
 from coalesce_lint.verify.trial import Subject, Trial, Workshop
@@ -96,6 +97,8 @@ def one_launch(
     examined = session.ask(PROVE, {**task, **more, "mode": "examine"})
     if "error" in examined:
         return [refused(launch, known, closure, plain_reason(examined))]
+    read = {k.pointer for k in known.values() if "store" not in k.op}
+    fill_outputs(launch, examined, read)
     subject = workshop.subject = Subject(launch, closure, compiled, examined)
     outcome.facts.setdefault("triton", compiled["triton"])
     chosen = choose(session, subject, known)
@@ -112,7 +115,7 @@ def one_launch(
     if gpu is not None and trials:
         measuring.measure(session, workshop, trials, outcome.facts)
     tuner = Tuner(session, workshop)
-    for trial in unique_trials(chosen, together, padded=False):
+    for trial in reversed(unique_trials(chosen, together, padded=False)):  # first all tensors at once
         tuner.tune(trial, gpu is not None)
     outcome.variants += [(subject, t) for t in trials if not t.proxy]
     results = [result(subject, item, gpu) for item in chosen]
