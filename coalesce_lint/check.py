@@ -172,6 +172,7 @@ def _analyzed(
     sources: Sequence[tuple[str, bytes]], todo: Work, jobs: int, progress: Progress | None = None
 ) -> list[FileResult]:
     """What comes of ``sources``, all of which may hold kernels, computed anew."""
+    collector.settle()
     work = functools.partial(check_source, todo=todo)
     results: list[FileResult] = []
     if jobs > 1 and len(sources) >= PARALLEL_FROM:

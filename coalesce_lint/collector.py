@@ -31,6 +31,11 @@ def between_files() -> Iterator[None]:
         gc.unfreeze()
 
 
+def settle() -> None:
+    """Has the collector never look at what is there now: syntax trees of all files, before workers fork."""
+    gc.freeze()
+
+
 def next_file() -> None:
     """Takes away the cycles that files before this one have left, where they are many."""
     if gc.get_count()[0] > _BETWEEN:

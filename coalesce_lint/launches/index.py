@@ -37,9 +37,11 @@ def build(texts: Iterable[tuple[str, str]], roots: Sequence[Path], innermost: bo
     # syntax trees are many objects without cycles; the collector would walk all of them over and over
     collecting = gc.isenabled()
     gc.disable()
+    tree = HostTree(roots)
     try:
-        return _build(texts, HostTree(roots), innermost)
+        return _build(texts, tree, innermost)
     finally:
+        tree.forget_functions()
         if collecting:
             gc.enable()
 

@@ -158,6 +158,16 @@ class HostTree:
                 self._modules[key] = None
         return self._modules[key]
 
+    def forget_functions(self) -> None:
+        """Lets go of all functions, so that the syntax trees go without the collector; nothing can be found
+        any more.
+        """
+        for module in self._modules.values():
+            if module is not None:
+                module.all_functions.clear()
+                module.functions.clear()
+                module.methods.clear()
+
     def load(self, file: str) -> HostModule | None:
         key = str(Path(file).absolute())
         if key not in self._modules:
