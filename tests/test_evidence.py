@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import ROOT
@@ -95,3 +96,42 @@ def test_the_readme_shows_a_measurement_as_it_is_told() -> None:
 
     document = json.loads((ROOT / "docs" / "evidence" / "column_sum.json").read_text())
     assert f"```text\n{render(document['results'])}```" in (ROOT / "README.md").read_text()
+
+
+def test_best_against_best_in_words() -> None:
+    """The two best, and each reason for leaving configurations out once."""
+    pytest.importorskip("numpy")
+    from coalesce_lint.verify.report import best_lines
+
+    def row(name: str, **more: Any) -> dict[str, Any]:
+        return {
+            "name": name,
+            "before_us": 5.0,
+            "after_us": 2.0,
+            "reason": None,
+            "variant_reason": None,
+            "proved": True,
+            **more,
+        }
+
+    late = {"before_us": None, "after_us": None, "reason": "not tried, 12 are"}
+    best = {
+        "configurations": [
+            row("BLOCK=64, 1 warp, 3 stages"),
+            row("BLOCK=32, 1 warp, 3 stages", after_us=None, variant_reason="failed proof"),
+            *(row(f"BLOCK={n}", **late) for n in (1, 2, 4)),
+        ],
+        "before": {"name": "BLOCK=32, 1 warp, 3 stages"},
+        "after": {"name": "BLOCK=64, 1 warp, 3 stages"},
+        "measured": {"before_us": 5.0, "after_us": 2.0, "ratio": 2.5, "low": 2.4, "high": 2.6, "aa": 1.0},
+        "reason": None,
+    }
+    assert best_lines(None) == []
+    assert best_lines(best) == [
+        "  best      5.0 us (BLOCK=32, 1 warp, 3 stages) -> 2.0 us (BLOCK=64, 1 warp, 3 stages), "
+        "ratio 2.50 (2.40 to 2.60), A/A 1.000; best against best, of 2 and 1 configurations",
+        "  left out  the variant under BLOCK=32, 1 warp, 3 stages: failed proof",
+        "  left out  BLOCK=1 and 2 more: not tried, 12 are",
+    ]
+    best.update(measured=None, reason="no GPU")
+    assert best_lines(best)[0].startswith("  best      no GPU: best against best was not timed; ")

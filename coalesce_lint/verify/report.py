@@ -71,11 +71,15 @@ def best_lines(best: dict[str, Any] | None) -> list[str]:
             f"  best      {best['reason']}: best against best was not timed; the variant is proved under "
             f"{proved} of {len(rows)} configurations"
         ]
+    left_out: dict[str, list[str]] = {}
     for row in rows:
         if row["reason"]:
-            found.append(f"  left out  {row['name']}: {row['reason']}")
+            left_out.setdefault(row["reason"], []).append(row["name"])
         elif row["variant_reason"]:
-            found.append(f"  left out  the variant under {row['name']}: {row['variant_reason']}")
+            left_out.setdefault(row["variant_reason"], []).append(f"the variant under {row['name']}")
+    for reason, names in left_out.items():
+        which = "; ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+        found.append(f"  left out  {which}: {reason}")
     return found
 
 

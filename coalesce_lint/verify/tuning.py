@@ -19,7 +19,7 @@ from coalesce_lint.verify.trial import Subject, Trial, Workshop
 if TYPE_CHECKING:
     from coalesce_lint.verify.session import Session
 
-#: Configurations that are tried, and seconds that compiling and proving under them may take for one launch.
+#: Configurations that are tried, and seconds after which no more is begun for one launch.
 TRIED = 12
 SECONDS = 30.0
 #: Programs that are looked at under each but the chosen one, and seconds that further ones may take.
@@ -45,7 +45,7 @@ class Tuner:
         self.begun = time.monotonic()
         entries = workshop.subject.launch.get("configurations") or []
         self.settings = [Setting(entry, reason=entry["reason"]) for entry in entries]
-        self.compiled = False
+        self.compiled = self.timed = False
 
     def late(self) -> str | None:
         if time.monotonic() - self.begun < SECONDS:
@@ -96,7 +96,9 @@ class Tuner:
             "reason": None if gpu else "no GPU",
         }
         if gpu:
-            self.measure(trial.best, variants)
+            trial.best["reason"] = self.late() if self.timed else None
+            if trial.best["reason"] is None:
+                self.measure(trial.best, variants)
 
     def variant(self, trial: Trial, number: int) -> Trial | None:
         """The trial's variant under one configuration; None where the original is left out."""
@@ -149,6 +151,7 @@ class Tuner:
             )
         kernel = self.workshop.subject.launch["kernel"]
         self.session.progress.say(f"{kernel}: timing best against best")
+        self.timed = True
         task = {"mode": "best", "folder": str(self.session.folder), "entries": tasks,
                 "written": self.workshop.subject.examined["written"]}  # fmt: skip
         answer = self.session.ask(MEASURE, task)
