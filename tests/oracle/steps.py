@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -18,7 +19,8 @@ import numpy as np
 from .formula import evaluate
 
 #: So many lanes are tried as the first break of a period, those with the most jumps first.
-CANDIDATES = 16
+CANDIDATES = 8
+LINES = 64  #: so many different lines of a tile are judged at most
 
 
 @dataclass
@@ -147,55 +149,74 @@ def _without_repeats(
     edges = np.flatnonzero(np.diff(line)) + 1
     groups = np.diff(np.concatenate(([0], edges, [len(line)])))
     inner = groups[1:-1]
-    jumpy = bool(notes.runs or notes.wraps or notes.loose)
-    # Truncation towards zero makes one group around zero up to twice as long.
-    if not jumpy and ((inner < length).any() or (inner > 2 * length - 1).any() or (inner > length).sum() > 1):
+    if not (notes.runs or notes.wraps or notes.clamp):
+        # Truncation towards zero makes one group around zero up to twice as long.
+        longer = inner[inner > length]
+        if (inner < length).any() or longer.size > notes.piecewise or (longer > 2 * length).any():
+            return line, None
+    elif not notes.clamp and not _jumps_admitted(edges, notes, length):  # held lanes shift the groups
         return line, None
     short = line[np.concatenate(([0], edges))]
     steps = np.diff(short)
     return short, (np.abs(steps) == abs(stride)) if either_sign else steps == stride
 
 
-def _jumps_admitted(jumps: np.ndarray, notes: Notes) -> bool:
-    """Whether the jumps (lanes before which the step is another one) are those that the notes tell of."""
+def _jumps_admitted(jumps: np.ndarray, notes: Notes, *more: int) -> bool:
+    """Whether the jumps (lanes before which the step is another one) are those that the notes tell of.
+
+    ``more``: other numbers of lanes between which steps are admitted.
+    """
     single = 2 * notes.piecewise + 4 * notes.clamp
     if jumps.size <= single:
         return True
-    for periods in notes.periods():
-        for causes in _restarted(sorted(periods)):
-            if _unexplained(jumps, causes) <= single:
-                return True
-            if notes.piecewise and _turned(jumps, causes, single):
-                return True
+    places = tuple(jumps.tolist())
+    for noted in notes.periods():
+        periods = tuple(sorted([*noted, *more]))
         # Uneven breaks (a step that does not divide a modulus): no run is shorter than the shortest noted.
-        if periods and (np.diff(jumps) >= min(periods)).all():
+        if periods and (np.diff(jumps) >= periods[0]).all():
+            return True
+        if any(_explained(places, causes, single, notes.piecewise) for causes in _restarted(periods)):
             return True
     return False
 
 
-def _turned(jumps: np.ndarray, causes: list[int], single: int) -> bool:
-    """Whether the jumps fit where the dividend of a truncated division changes its sign.
+@lru_cache(maxsize=4096)
+def _explained(places: tuple[int, ...], causes: tuple[int, ...], single: int, piecewise: bool) -> bool:
+    """Whether all jumps but ``single`` ones fall on the breaks of ``causes``.
 
-    There the breaks go on at other lanes. Between breaks of some length that happens each time, at one place.
+    With ``piecewise``, where the dividend of a truncated division changes its sign, the breaks go on at other
+    lanes. Between breaks of some length that happens each time, at one place.
     """
-    if any(_unexplained(jumps, sorted([*causes, p], reverse=True)) <= single for p in causes if p >= 4):
+    jumps = np.array(places)
+    if _unexplained(jumps, causes) <= single:
         return True
-    return any(
-        _unexplained(jumps[:k], causes) + _unexplained(jumps[k:], causes) <= single
-        for k in range(1, jumps.size)
-    )
+    if not piecewise:
+        return False
+    turning = [tuple(sorted([*causes, p], reverse=True)) for p in causes if p >= 4]
+    if any(_unexplained(jumps, some) <= single for some in turning):
+        return True
+    for budget in range(single + 1):
+        first, last = 0, jumps.size  # the longest beginning that is explained
+        while first < last:
+            middle = (first + last + 1) // 2
+            if _unexplained(jumps[:middle], causes) <= budget:
+                first = middle
+            else:
+                last = middle - 1
+        if _unexplained(jumps[first:], causes) <= single - budget:
+            return True
+    return False
 
 
-def _restarted(periods: list[int]) -> Iterator[list[int]]:
+def _restarted(periods: tuple[int, ...]) -> set[tuple[int, ...]]:
     """The periods, from the longest to the shortest, and again with longer ones cut off by shorter ones: the
     breaks of ``(i % 32 + 9) % 37`` are 32 lanes apart.
     """
-    choices = [[p, *{q for q in periods[:k] if q < p}] for k, p in enumerate(periods)]
-    for some in product(*choices):
-        yield sorted(some, reverse=True)
+    choices = [{p, *periods[:k]} for k, p in enumerate(periods)]
+    return {tuple(sorted(some, reverse=True)) for some in product(*choices)}
 
 
-def _unexplained(jumps: np.ndarray, periods: list[int]) -> int:
+def _unexplained(jumps: np.ndarray, periods: tuple[int, ...]) -> int:
     """The least number of jumps that do not fall on breaks every so many lanes.
 
     ``periods`` from the longest to the shortest; the breaks of a shorter one may begin anew after each of a
@@ -206,16 +227,14 @@ def _unexplained(jumps: np.ndarray, periods: list[int]) -> int:
     period, rest = periods[0], periods[1:]
     residues = jumps % period
     found, counts = np.unique(residues, return_counts=True)
-    likely = found[np.argsort(-counts, kind="stable")]
     if not rest:
         return int(jumps.size - counts.max())
     least = _unexplained(jumps, rest)
-    for place in likely[:CANDIDATES]:
+    for place in found[np.argsort(-counts, kind="stable")][:CANDIDATES]:
         if not least:
             break
         others = jumps[residues != place]
-        shorter = [p for p in rest if p < period]
-        if len(shorter) < len(rest):  # of one length: neither begins anew
+        if rest[0] == period:  # of one length: neither begins anew
             least = min(least, _unexplained(others, rest))
             continue
         total = 0
@@ -263,6 +282,7 @@ def tile_holds(
     lines = lines_along(offset, axis)
     if len(lines) > 1:
         lines = np.unique(lines - lines[:, :1], axis=0)  # only the steps matter, and most lines share theirs
+        lines = lines[:: -(-len(lines) // LINES)]
     results = [line_holds(line, stride, notes, either_sign) for line in lines]
     if False in results:
         return False
