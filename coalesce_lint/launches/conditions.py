@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from coalesce_lint.launches.modules import dotted
 from coalesce_lint.launches.torch_args import integer
 from coalesce_lint.launches.values import (
     Each,
@@ -52,12 +53,16 @@ def learn(ev: Evaluator, test: ast.expr, holds: bool) -> None:
     elif isinstance(test, ast.NamedExpr):
         learn(ev, test.value, holds)
     elif isinstance(test, ast.Name):
-        held = ev.state.names.get(test.id)
-        if isinstance(held, Test):
-            names = ev.state.names
-            ev.state.names = dict(held.names)
-            learn(ev, held.node, holds)
-            ev.state.names = names
+        _held(ev, ev.state.names.get(test.id), holds)
+
+
+def _held(ev: Evaluator, held: Value | None, holds: bool) -> None:
+    """Learns from a condition that was given a name, or that a function returned."""
+    if isinstance(held, Test):
+        names = ev.state.names
+        ev.state.names = dict(held.names)
+        learn(ev, held.node, holds)
+        ev.state.names = names
 
 
 def _called(ev: Evaluator, test: ast.Call, holds: bool) -> None:
@@ -67,8 +72,11 @@ def _called(ev: Evaluator, test: ast.Call, holds: bool) -> None:
             for t in _tensors(ev.expr(func.value)):
                 why = f"is_contiguous() in line {test.lineno}"
                 ev.state.learn(t, Facts(contiguous=why))
-    elif isinstance(func, ast.Name) and func.id == "all" and holds and test.args:
-        _each(ev, test.args[0])
+    elif isinstance(func, ast.Name) and func.id == "all":
+        if holds and test.args:
+            _each(ev, test.args[0])
+    elif dotted(func):
+        _held(ev, ev.expr(test), holds)  # assert is_row_major(x)
 
 
 def _tensors(value: Value) -> list[Tensor]:

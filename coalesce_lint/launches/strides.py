@@ -153,6 +153,8 @@ class Questions:
         for dim, said in self.facts(tensor).unit.items():
             if dim == k or views.normal(dim, rank) == views.normal(k, rank):
                 return Stride(True, "proved", said, 1)
+            if rank is None and self._counted(tensor, dim) == self._counted(tensor, k):
+                return Stride(True, "assumed", said, 1)
         why = self.contiguous(tensor)
         if why is not None:
             if last:
@@ -180,6 +182,11 @@ class Questions:
         if rank is not None or k < 0:
             return Stride(False, "assumed", f"an outer dimension of {tensor.text}")
         return self._by_number(tensor, k, "assumed", f"of {tensor.text}")
+
+    def _counted(self, tensor: Tensor, k: int) -> int:
+        """``k`` from the end, where the highest dimension that is asked for is the last."""
+        highest = self.asked.get(tensor.number)
+        return views.normal(k, None if highest is None else highest + 1)
 
     def _of_outer(self, tensor: Tensor, k: int, basis: str, why: str) -> Stride:
         """The stride of a dimension that is not the last, of a tensor without gaps."""
