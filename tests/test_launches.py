@@ -159,3 +159,15 @@ def run():
     y = torch.empty(4096, device="cuda")
     größe = "äöü"; rows[(1,)](x, y, x.stride(0), BLOCK=64)
 """
+
+
+def test_dimensions_of_paths_that_returned() -> None:
+    """What one path asks for does not say how many dimensions a tensor has on another."""
+    body = """\
+def f(x, blocked):
+    if blocked:
+        rows[(1,)](x, x.stride(3), x.stride(4), 64, BLOCK=64)
+        return
+    rows[(1,)](x, x.stride(2), x.stride(3), 64, BLOCK=64)
+"""
+    assert under(body) == [("contiguous", "assumed", "1")] * 2

@@ -48,6 +48,7 @@ class RawLaunch:
     open_keywords: bool  #: ``**name`` of which not every key is known
     known: Known
     function: HostFunction
+    asked: Mapping[int, int] | None = None  #: what its path asks for, where that left the function
     parameter: str = ""  #: the parameter of the host function that is the kernel, where it is one
     trail: list[tuple[HostFunction, int]] = field(default_factory=list)
 
@@ -154,7 +155,7 @@ def _launched(ev: Evaluator, node: ast.Call, target: Value, func: ast.expr) -> N
         if isinstance(held, Tensor):
             parameter = held.parameter
     ev.launches.append(
-        RawLaunch(node, target, args, keywords, open_keywords, ev.state.known, ev.fn, parameter)
+        RawLaunch(node, target, args, keywords, open_keywords, ev.state.known, ev.fn, parameter=parameter)
     )
 
 

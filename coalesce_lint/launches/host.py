@@ -96,7 +96,8 @@ def _of_function(fn: HostFunction, tree: HostTree, callers: Callers) -> Iterator
     }
     reached = callers.reached(fn)
     for raw in ev.launches:
-        questions = Questions(raw.known, ev.asked, ev.innermost, believed, ev.claimed, ev.objects)
+        asked = ev.asked if raw.asked is None else raw.asked
+        questions = Questions(raw.known, asked, ev.innermost, believed, ev.claimed, ev.objects)
         for target, bound in _targets(raw.target):
             found = tree.find(fn.module, target)
             if found is None:

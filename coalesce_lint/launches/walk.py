@@ -145,16 +145,27 @@ def branches(ev: Evaluator, parts: Sequence[Callable[[], None]], before: State) 
     ends: list[State] = []
     made: Known = {}
     for part in parts:
-        first = ev.fresh_number()
+        first, launches, asked = ev.fresh_number(), len(ev.launches), dict(ev.asked)
         ev.state = before.copy()
         part()
         ends.append(ev.state)
+        if ev.state.ended and not ev.trail:
+            _left(ev, launches, asked)
         made = {**made, **_of_made(ev.state, first)}
     state = ends[0]
     for other in ends[1:]:
         state = joined(ev, state, other)
     state.known = {**made, **state.known}
     ev.state = state
+
+
+def _left(ev: Evaluator, launches: int, asked: dict[int, int]) -> None:
+    """A branch that leaves the function: the dimensions that it asked for say nothing of the other paths."""
+    for raw in ev.launches[launches:]:
+        if raw.asked is None:
+            raw.asked = dict(ev.asked)
+    ev.asked.clear()
+    ev.asked.update(asked)
 
 
 def _of_made(state: State, first: int) -> Known:
