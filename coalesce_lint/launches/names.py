@@ -77,7 +77,12 @@ class Names:
         return SizeOf(t, k)
 
     def has_dimension(self, t: Tensor, k: int) -> None:
-        """The host code asks for dimension ``k`` of ``t``: it has so many at least."""
+        """The host code asks for dimension ``k`` of ``t``: it has so many at least.
+
+        Where the number of dimensions is known, the question adds nothing, and may be that of one branch.
+        """
+        if self.questions().rank(t) is not None:
+            return
         highest = k if k >= 0 else -k - 1
         self.asked[t.number] = max(self.asked.get(t.number, highest), highest)
 

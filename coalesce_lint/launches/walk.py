@@ -94,8 +94,8 @@ def _statement(ev: Evaluator, stmt: ast.stmt) -> None:
         case ast.Raise() | ast.Break() | ast.Continue():
             ev.state.ended = True
         case ast.Assert(test=test):
-            ev.expr(test)
             _asserted(ev, test)
+            ev.expr(test)
         case ast.If():
             _if(ev, stmt)
         case ast.For() | ast.AsyncFor() | ast.While():
