@@ -37,7 +37,7 @@ _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of coalesce-lint;
 _PATIENCE = 2.0
 _DAY = 86_400
 #: Days after which a result that nobody asked for is deleted, and the most results that are kept.
-_KEPT_DAYS, _KEPT_RESULTS = 30, 50_000
+_KEPT_DAYS, _KEPT_RESULTS = 30, 10_000
 
 
 class ResultCache:
