@@ -44,7 +44,8 @@ def clone(tmp_path_factory):
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "c"]):
         identity = ["-c", "user.name=t", "-c", "user.email=t@t"]
         subprocess.run(["git", "-C", clone, *identity, *command], check=True)
-    first = re.search(r"^## Quick start\n.*?^```sh\n(.+)\n```", README, re.MULTILINE | re.DOTALL)[1]
+    first = re.search(r"^## Quick start\n.*?^```sh\n(.+?)\n```", README, re.MULTILINE | re.DOTALL)[1]
+    assert len(first.splitlines()) == 1  # the command, not the rest of the README
     told = bash(first, clone)
     assert told.returncode == 1 and " CL101 " in told.stdout, told.stderr
     return clone
