@@ -164,6 +164,10 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
     if atom.kind == "cmp" and lane_wise:
         extra, odd = _switches(n, atom)
         trouble = trouble or odd
+    elif lane_wise and atom.kind == "select" and not any(a.wild for a in atom.args[0].atoms()):
+        # its condition was not decided: one of its arms holds the lanes, each time that the condition changes
+        extra, odd = switches(n, atom.args[0])
+        trouble = trouble or odd
     out = []
     for k, (a, image) in enumerate(images):
         changed = n.algebra.rebuild(alt.offset, {a: image})
