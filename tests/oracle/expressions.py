@@ -191,11 +191,15 @@ def _clamped(scope: Scope, x: Expr) -> Expr:
 
 
 def _chosen(scope: Scope, x: Expr) -> Expr:
+    rng = scope.rng
     bound = scope.size() if scope.may_add_parameters else number(scope, 4, 20)
-    other = scope.rng.choice((Expr("0", (), 0), changed_simply(scope, x)))
-    return Expr(
-        f"tl.where({x.text} < {bound.text}, {x.text}, {other.text})", x.axes, max(x.bound, other.bound)
-    )
+    condition = f"{x.text} < {bound.text}"
+    if rng.random() < 0.25:
+        period = rng.choice((2, 3, 4, 8, 16))
+        condition = f"{x.text} % {period} {rng.choice(('==', '<'))} {rng.randint(0, period - 1)}"
+    kind = rng.random()
+    other = Expr("0", (), 0) if kind < 0.4 else (changed_simply if kind < 0.75 else changed)(scope, x)
+    return Expr(f"tl.where({condition}, {x.text}, {other.text})", x.axes, max(x.bound, other.bound))
 
 
 def changed_simply(scope: Scope, x: Expr) -> Expr:

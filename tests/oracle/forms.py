@@ -152,8 +152,12 @@ def looped(w: Writer) -> None:
         w.access(carried.text, extra)
     else:
         w.access(pointer, carried if extra is None else sum_of(carried, extra))
-    step = product(scalar(w.scope, 0), w.scope.factor())
-    w.line(f"{carried.text} += {step.text}")
+    if not is_pointer and rng.random() < 0.1:
+        again = rest(sum_of(carried, number(w.scope, 1, 9)), w.scope.divisor())
+        w.line(f"{carried.text} = {again.text}  # again")
+    else:
+        step = product(scalar(w.scope, 0), w.scope.factor())
+        w.line(f"{carried.text} += {step.text}")
     if kind >= 0.85:
         w.line(f"{variable} += 1")
     w.indent -= 1

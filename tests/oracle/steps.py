@@ -175,22 +175,22 @@ def _jumps_admitted(jumps: np.ndarray, notes: Notes, *more: int) -> bool:
         # Uneven breaks (a step that does not divide a modulus): no run is shorter than the shortest noted.
         if periods and (np.diff(jumps) >= periods[0]).all():
             return True
-        if any(_explained(places, causes, single, notes.piecewise) for causes in _restarted(periods)):
+        if any(_explained(places, causes, single, notes.loose) for causes in _restarted(periods)):
             return True
     return False
 
 
 @lru_cache(maxsize=4096)
-def _explained(places: tuple[int, ...], causes: tuple[int, ...], single: int, piecewise: bool) -> bool:
+def _explained(places: tuple[int, ...], causes: tuple[int, ...], single: int, loose: bool) -> bool:
     """Whether all jumps but ``single`` ones fall on the breaks of ``causes``.
 
-    With ``piecewise``, where the dividend of a truncated division changes its sign, the breaks go on at other
-    lanes. Between breaks of some length that happens each time, at one place.
+    With ``loose``, the breaks go on at other lanes where the dividend of a truncated division changes its
+    sign or held lanes begin. Between breaks of some length that happens each time, at one place.
     """
     jumps = np.array(places)
     if _unexplained(jumps, causes) <= single:
         return True
-    if not piecewise:
+    if not loose:
         return False
     turning = [tuple(sorted([*causes, p], reverse=True)) for p in causes if p >= 4]
     if any(_unexplained(jumps, some) <= single for some in turning):
