@@ -68,6 +68,14 @@ def test_a_wheel_in_an_empty_environment(tmp_path):
     assert told.stdout.startswith(("k.py:9:9: CL101", str(ROOT)))
     assert "k.py:9:9: CL101" in told.stdout
     assert "Traceback" not in told.stderr
+    plugins = call(
+        bin / "python",
+        "-c",
+        "from importlib.metadata import entry_points; print(entry_points(group='flake8.extension'))",
+        cwd=elsewhere,
+        env=env,
+    )
+    assert "coalesce_lint.flake8_plugin:Plugin" in plugins
     where = call(
         bin / "python", "-c", "import coalesce_lint; print(coalesce_lint.__file__)", cwd=elsewhere, env=env
     )
