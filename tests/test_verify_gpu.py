@@ -32,7 +32,7 @@ def verified(script: Path, *args: str, **options: Any) -> Outcome:
 
 @pytest.fixture(scope="module")
 def walks() -> dict[str, list[dict[str, Any]]]:
-    names = ("tuned_blocks", "half_covered", "host_descriptor", "offsets_of_helper")
+    names = ("tuned_blocks", "tuned_scale", "half_covered", "host_descriptor", "offsets_of_helper")
     outcome = verified(WALKS, *names)
     assert outcome.failure is None and outcome.notes == []
     return {name: [r for r in outcome.results if r["kernel"] == name] for name in names}
@@ -60,6 +60,13 @@ def test_best_against_best(walks: dict[str, list[dict[str, Any]]]) -> None:
     assert best["measured"]["low"] <= best["measured"]["ratio"] <= best["measured"]["high"]
     reasons = {r["name"]: r["reason"] for r in rows if r["reason"]}
     assert reasons["BLOCK=256, 1 warp, 3 stages"].startswith("it does not compile")
+
+
+def test_best_against_best_of_a_permuted_output(walks: dict[str, list[dict[str, Any]]]) -> None:
+    for result in walks["tuned_scale"]:
+        rows = result["best"]["configurations"]
+        assert all(r["before_us"] and r["after_us"] for r in rows), rows
+        assert result["best"]["measured"]
 
 
 def test_a_configuration_with_other_outputs_is_left_out(walks: dict[str, list[dict[str, Any]]]) -> None:

@@ -28,7 +28,8 @@ def best_against_best(clock: Clock, task: dict[str, Any]) -> dict[str, Any]:
 
     ``entries`` of the task hold the tasks "before" and "after" of each configuration, the chosen one first;
     either may be None. An answer has "times" (microseconds by side and configuration), "reasons" likewise,
-    "best" and the comparison. Raises NotMeasured where one side has no configuration left.
+    "best" and the comparison, or "refused" where one side has no configuration left. Raises NotMeasured where
+    none can be run.
     """
     entries = task["entries"]
     tasks: dict[Key, dict[str, Any]] = {
@@ -38,15 +39,17 @@ def best_against_best(clock: Clock, task: dict[str, Any]) -> dict[str, Any]:
         if entry[side] is not None
     }
     arms, reasons = ready(task, tasks)
+    told = {"times": [], "reasons": [[*key, reason] for key, reason in reasons.items()]}
+    if {side for side, _ in arms} != {"before", "after"}:
+        return {**told, "refused": "no configuration is left to compare"}
     rounds = clock.rounds(clock.cold, arms, CHOOSING_SECONDS, CHOOSING_ROUNDS)
     times = {key: median(found) for key, found in rounds.items()}
     best = {side: quickest(times, side) for side in ("before", "after")}
-    compared = clock.compare(arms["before", best["before"]], arms["after", best["after"]])
     return {
+        **told,
         "times": [[*key, round(value, 2)] for key, value in times.items()],
-        "reasons": [[*key, reason] for key, reason in reasons.items()],
         "best": best,
-        "compared": compared,
+        "compared": clock.compare(arms["before", best["before"]], arms["after", best["after"]]),
     }
 
 
@@ -57,6 +60,7 @@ def ready(task: dict[str, Any], tasks: dict[Key, dict[str, Any]]) -> tuple[dict[
     arms: dict[Key, Arm] = {}
     reasons: dict[Key, str] = {}
     reference: Any = None
+    captured: dict[str, Any] = {}  # the launch whose arguments point to the storages that are compared
     latest: dict[str, Arm] = {}
     for key, own in sorted(tasks.items(), key=lambda item: (item[0][0] == "after", item[0][1])):
         like = latest.get(key[0]) or latest.get("before")
@@ -65,8 +69,8 @@ def ready(task: dict[str, Any], tasks: dict[Key, dict[str, Any]]) -> tuple[dict[
         try:
             left = outputs(arm, task["written"])
             if reference is None:
-                reference = left
-            apart(arm.launch, reference, left)
+                reference, captured = left, arm.launch
+            apart(captured, reference, left)
         except NotMeasured as error:
             reasons[key] = f"{error}, against the chosen configuration"
         except Exception as error:
@@ -77,8 +81,6 @@ def ready(task: dict[str, Any], tasks: dict[Key, dict[str, Any]]) -> tuple[dict[
 
 
 def quickest(times: dict[Key, float], side: str) -> int:
-    """The configuration with the lowest median. Raises NotMeasured where there is none."""
+    """The configuration with the lowest median."""
     own = {number: value for (other, number), value in times.items() if other == side}
-    if not own:
-        raise NotMeasured("no configuration of the autotuner could be timed")
     return min(own, key=lambda number: own[number])

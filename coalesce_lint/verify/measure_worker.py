@@ -23,8 +23,8 @@ class Bench:
     """Answers tasks: "facts" of the device, "measure" compares one variant, "best" the best configurations of
     both, "count" only runs both (under ncu)."""
 
-    def __init__(self) -> None:
-        self.clock = Clock()
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock()
         self.torch = self.clock.torch
 
     def __call__(self, task: dict[str, Any]) -> dict[str, Any]:

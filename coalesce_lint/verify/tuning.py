@@ -157,13 +157,13 @@ class Tuner:
         answer = self.session.ask(MEASURE, task)
         if "error" in answer or any(reason.startswith(FAILED) for *_, reason in answer.get("reasons", [])):
             self.session.end(MEASURE)  # what failed may have left the device unusable to that process
+        for side, number, reason in answer.get("reasons", []):
+            rows[number]["reason" if side == "before" else "variant_reason"] = reason
         if "error" in answer or "refused" in answer:
             best["reason"] = answer.get("refused") or f"{FAILED}: {answer['error']}"
             return
         for side, number, microseconds in answer["times"]:
             rows[number][f"{side}_us"] = microseconds
-        for side, number, reason in answer["reasons"]:
-            rows[number]["reason" if side == "before" else "variant_reason"] = reason
         best["measured"] = answer["compared"]
         for side in ("before", "after"):
             row = rows[answer["best"][side]]

@@ -316,6 +316,27 @@ def launch_tuned_blocks():
     torch.testing.assert_close(out, x.T.contiguous())
 
 
+@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 64}, num_warps=2)], key=["n_rows"])
+@triton.jit
+def tuned_scale(x_ptr, out_ptr, n_rows, n_cols, BLOCK: tl.constexpr):
+    """Columns divided by their sums, which each configuration rounds in its own way; in and out strided."""
+    column = tl.program_id(0)
+    total = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n_rows, BLOCK):
+        total += tl.load(x_ptr + (start + tl.arange(0, BLOCK)) * n_cols + column)
+    for start in range(0, n_rows, BLOCK):
+        rows = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + rows * n_cols + column)
+        tl.store(out_ptr + rows * n_cols + column, x / tl.sum(total, axis=0))
+
+
+def launch_tuned_scale():
+    x = torch.rand(128, 24, device=DEVICE)
+    out = torch.empty_like(x)
+    tuned_scale[(24,)](x, out, 128, 24)
+    torch.testing.assert_close(out, x / x.sum(0))
+
+
 @triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 32})], key=["n_cols"])
 @triton.jit
 def half_covered(x_ptr, out_ptr, n_cols, BLOCK: tl.constexpr):
