@@ -241,6 +241,39 @@ MUTANTS = [
     ),
     Mutant("a cast wraps too late", "index/normalize.py", '"i8": 127', '"i8": 255'),
     Mutant(
+        "unsigned sums with numbers that may be negative",
+        "kernels/build.py",
+        "return known.type if known.type in _UNSIGNED and _is_number(other) else None",
+        "return None",
+    ),
+    Mutant(
+        "a truncated division in short wraps is regular",
+        STEPS,
+        'if atom.attr == "trunc" and any(_few_groups',
+        "if False and any(_few_groups",
+    ),
+    Mutant(
+        "lanes held by turns walk on",
+        CHOICES,
+        "extra, odd = switches(n, atom.args[0])",
+        "extra, odd = [], None",
+    ),
+    Mutant(
+        "one side of a minimum only",
+        CHOICES,
+        'return [(atom, x) for x in atom.args] if atom.kind == "extreme"',
+        'return [(atom, x) for x in atom.args][:1] if atom.kind == "extreme"',
+    ),
+    Mutant(
+        "a clamp is not said", VERDICT, 'worst.notes[:] = [*_jumps_of_all(worst, verdicts), "clamp"]', "pass"
+    ),
+    Mutant(
+        "the sign that turns in a truncated division is not said",
+        STEPS,
+        'turned or steps.turned or atom.attr == "trunc"',
+        "turned or steps.turned",
+    ),
+    Mutant(
         "both halves of a split are the first",
         REARRANGED,
         "image[axis] = number(node.attr)",
