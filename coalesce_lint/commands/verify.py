@@ -84,6 +84,9 @@ def verify(ctx: click.Context, target: tuple[str, ...], **options: Any) -> int:
     outputs. Then both are timed. Without a GPU, all but times and counters is done: the program runs in
     Triton's interpreter with 'cuda' meaning the CPU, and the verdict is 'predicted only'.
 
+    A kernel under @triton.autotune is compared under the configuration that was chosen, and best against
+    best: each side under the configuration that serves it best.
+
     FILE.py::KERNEL launches a kernel that has no script: with tensors made from --arg, or by the 'launch()'
     function of its file where no --arg is given.
 
