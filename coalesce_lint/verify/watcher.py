@@ -97,6 +97,10 @@ class Watcher:
             return
         try:
             launch["configurations"] = self.tuners.configurations(kernel, launch, self.ask)
+        except Exception as error:  # of the user's own pruning
+            launch["configurations"] = []
+            self.note(f"the configurations of {launch['kernel']} are not known: {describe(error)}")
+        try:
             self.snapshot(kernel, launch, record)
         except Exception as error:
             self.note(f"a launch of {launch['kernel']} is not kept: {describe(error)}")
