@@ -15,6 +15,7 @@ from .steps import (
     constant,
     few_moves,
     jumps_once,
+    lines_along,
     mostly,
     read_notes,
     steps_along,
@@ -76,7 +77,7 @@ def check(claim: Claim, record: Record, run: Run) -> Finding:
     if finding.fits is False and (notes.branch or notes.clamp) and pattern in ("strided", "parametric"):
         # The verdict is on the worst of several ways, and these lanes may have taken another one. That lanes
         # take the worst one somewhere is asked of all records together (``compare._never_seen``).
-        kind = SOME_LANES if _some_step_is(claim, record.offset, names) else OTHER_WAY
+        kind = SOME_LANES if _some_step_is(claim, record.offset, names, notes) else OTHER_WAY
         return Finding(None, kind, f"{finding.detail}; {place}")
     if finding.fits is False:
         return Finding(False, finding.kind, f"{finding.detail}; {place}")
@@ -148,11 +149,17 @@ def other_axis_differs(claim: Claim, record: Record, run: Run) -> list[tuple[int
     return found
 
 
-def _some_step_is(claim: Claim, offset: np.ndarray, names: dict[str, Any]) -> bool:
-    """Whether some lanes are as far apart as the lane stride says."""
+def _some_step_is(claim: Claim, offset: np.ndarray, names: dict[str, Any], notes: Notes) -> bool:
+    """Whether some lanes are as far apart as the lane stride says.
+
+    Neighbours, or lanes a period apart where they choose with one: one of eight may take the worst way.
+    """
     stride = evaluate(claim["lane_stride"], names)
-    steps = steps_along(offset, claim["lane_axis"])
-    return stride is not None and bool((np.abs(steps) == abs(stride)).any())
+    lines = lines_along(offset, claim["lane_axis"])
+    apart = [d for d in {1, *notes.runs} if d and 0 < d < lines.shape[1]]
+    return stride is not None and any(
+        (np.abs(lines[:, d:] - lines[:, :-d]) == d * abs(stride)).any() for d in apart
+    )
 
 
 def _lesser(offset: np.ndarray, axis: int, stride: int, notes: Notes) -> str | None:

@@ -230,7 +230,12 @@ def _unexplained(jumps: np.ndarray, periods: tuple[int, ...]) -> int:
     if not rest:
         return int(jumps.size - counts.max())
     least = _unexplained(jumps, rest)
-    for place in found[np.argsort(-counts, kind="stable")][:CANDIDATES]:
+    likely = found[np.argsort(-counts, kind="stable")][:CANDIDATES].tolist()
+    # The breaks of the shortest period begin anew at those of a longer one.
+    odd = np.diff(jumps) % rest[-1] != 0
+    begins, times = np.unique(residues[1:][odd], return_counts=True)
+    anew = begins[np.argsort(-times, kind="stable")][:CANDIDATES].tolist()
+    for place in dict.fromkeys([*anew, *likely]):
         if not least:
             break
         others = jumps[residues != place]
