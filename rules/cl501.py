@@ -6,9 +6,9 @@ Reports a product in the address of an access whose operands are all 32 bits wid
 id, a row number, an expert) times a step, or an index made of a program id times a runtime stride. Off
 where an operand was cast to int64, however early: on the loaded value, on the program id, on the index.
 
-One finding a kernel is made for the products with loaded indices (a warning), one for those with program
-ids (info: whether they overflow depends on the size of the tensor alone). Products with sizes and
-constexprs are reported only where the rule is selected by its code. Silent for a stride that every launch
+One finding a kernel is made for the products with loaded indices (a warning). Those with program ids (info:
+whether they overflow depends on the size of the tensor alone) and those with sizes and constexprs are reported
+only where the rule is selected by its code. Silent for a stride that every launch
 in the checked files passes as 1 or as another small number, for an index that is known to be loaded from an
 int64 tensor, and for products that stay small:
 
@@ -108,9 +108,12 @@ class NarrowProduct(Rule):
             f"in 32 bits: the offset wraps around at 2**31 elements; cast the index to tl.int64 first"
         )
         related = [(a.place, "another such product") for a in others[:NAMED]]
-        severity = "warning" if kind == "loaded" else "info"
+        loaded = kind == "loaded"
+        severity = "warning" if loaded else "info"
+        # of program ids times strides few that were read in public code can overflow with tensors in use
+        optional = fixed or not loaded
         return self.finding(
-            access, message, severity=severity, confidence="assumed", related=related, optional=fixed
+            access, message, severity=severity, confidence="assumed", related=related, optional=optional
         )
 
 

@@ -14,7 +14,8 @@ A verdict is a word, with options in parentheses: the stride of ``strided`` and 
 ``compaction``, ``branch``, ``via helper``. ``reversed(-1)`` is contiguous with the stride -1; ``tma-ok`` and
 ``tma-invalid(why)`` are any verdict that a descriptor can have.
 
-``# finds:`` holds the codes of the findings on the line, separated by commas. A word that is not listed is
+``# finds:`` holds the codes of the findings on the line, separated by commas; ``CL501?`` is one that is told
+only where the rule is selected by its code. A word that is not listed is
 an error: a misspelled expectation must not pass.
 """
 
@@ -49,7 +50,7 @@ LABELS = {
     "stride-mismatch",
     "vec-loss",
 }
-CODE = re.compile(r"CL[1-6]\d\d")
+CODE = re.compile(r"CL[1-6]\d\d\??")
 
 
 class BadExpectation(ValueError):

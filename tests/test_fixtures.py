@@ -37,7 +37,7 @@ def analyze(path: Path):
 
 def codes_of(path: Path, lines: dict[int, Line]) -> set[str]:
     """The codes whose findings the file states in full."""
-    mentioned = {code for line in lines.values() for code in line.codes}
+    mentioned = {code.rstrip("?") for line in lines.values() for code in line.codes}
     folder = path.parent.name
     if folder in RULE_FOLDERS:
         return mentioned | {folder}
@@ -62,8 +62,8 @@ def test_findings(path: Path) -> None:
     if absent:
         pytest.skip(f"no such rule yet: {', '.join(sorted(absent))}")
     report = analyze(path)
-    told = [f for f in run_rules(report.kernels, report.errors, rules) if not f.optional]
-    found = [(f.place.line, f.code, f.message) for f in told]
+    told = run_rules(report.kernels, report.errors, rules)
+    found = [(f.place.line, f.code + "?" * f.optional, f.message) for f in told]
     expected = {(number, code) for number, line in lines.items() for code in line.codes}
     wrong = [f"line {n}: unexpected {c} {m}" for n, c, m in found if (n, c) not in expected]
     wrong += [f"line {n}: {c} not found" for n, c in sorted(expected - {(n, c) for n, c, _ in found})]
