@@ -7,8 +7,8 @@ Looks at the launches of a kernel and at how the kernel finds the rows of each t
 - an access whose rows are a size apart (`row * N + col`), although the launch passes the stride of that
   dimension of that tensor: the stride is there and is not used;
 - a launch that passes the stride of one tensor for the rows of another, unless both are known to be
-  contiguous, one is known to have the other's strides, or their names are a pair (cos and sin, k and v, the
-  weights and ids of a selection, one attribute of two objects);
+  contiguous, one is known to have the other's strides, or their names are a pair (cos and sin, k and v, gate
+  and up, the weights and ids of a selection, one attribute of two objects);
 - a launch that passes a size (`x.shape[-1]`) for a parameter that is named a stride and multiplies the rows
   of a tensor that is not known to be contiguous.
 
@@ -75,9 +75,16 @@ from coalesce_lint.findings import Finding, Rule
 from coalesce_lint.launches.pitches import STRIDE_NAME, Addressed, addressed_tensors, understood
 from coalesce_lint.launches.records import Launch, Passed, TensorFacts
 
-_PAIRED = re.compile(r"(?i)cos|sin|key|value|(?<![a-z])[kv](?![a-z])")
-#: What a selection of the largest gives: ``topk_weights`` and ``topk_ids``, ``expt_scal`` and ``expt_indx``.
-_SELECTED = re.compile(r"(?i)(?<=[a-z]_)(scal|vals?|values|weights?|scores?|indi?c?e?x|indices|inds?|ids)$")
+#: Tensors that come in twos. Of a selection of the largest: ``topk_weights`` (or ``topk_logits``) and
+#: ``topk_ids``, ``expt_scal`` and ``expt_indx``.
+_PAIRS = (
+    re.compile(r"(?i)cos|sin"),
+    re.compile(r"(?i)key|value|(?<![a-z])[kv](?![a-z])"),
+    re.compile(r"(?i)(?<![a-z])(gate|up)(?![a-z])"),
+    re.compile(
+        r"(?i)(?<=[a-z]_)(scal|vals?|values|weights?|scores?|logits?|probs?|indi?c?e?x|indices|inds?|ids)$"
+    ),
+)
 
 
 class WrongPitch(Rule):
@@ -177,15 +184,15 @@ def _factors(given: Addressed) -> set[str]:
 def _pair(a: str, b: str) -> bool:
     """Whether the names are those of tensors that are made together.
 
-    Cos and sin, keys and values, the values and indices of a selection, one attribute of two objects: the
-    weights of layers of one kind.
+    Cos and sin, keys and values, the gate and up projections of one layer, the values and indices of a
+    selection, one attribute of two objects: the weights of layers of one kind.
     """
     if a == b:
         return False
     dotted = all("." in x and x.replace(".", "").isidentifier() for x in (a, b))
     if dotted and a.rpartition(".")[2] == b.rpartition(".")[2]:
         return True
-    return any(p.sub("*", a) == p.sub("*", b) for p in (_PAIRED, _SELECTED))
+    return any(p.sub("*", a) == p.sub("*", b) for p in _PAIRS)
 
 
 def _alike(a: TensorFacts, b: TensorFacts) -> bool:
