@@ -9,8 +9,11 @@ Recognizes two layouts in the offset of a strided access and says which one the 
   channels, height, width);
 - KV caches: an append whose lanes run over the head dimension while another dimension has stride 1
   (`cache[block, head, dim, slot]`), so that one new token is written into as many sectors as it has elements.
+  Rows that are scattered into another transposed tensor (scales with the rows last) are told alike.
 
 The finding is an info: CL101 or CL102 reports the same access with its cost. This one names the layout.
+Silent where every launch in the checked files leaves the access out (`if TRANSPOSED:` with a constexpr that
+is False).
 
 ## Why is this bad
 Neither layout is better in itself; a layout that the lanes run across is. In NCHW neighbouring channels lie
@@ -67,11 +70,13 @@ from collections.abc import Iterable
 from coalesce_lint.access import Access, Kernel, Summand
 from coalesce_lint.advice import operation, strided_accesses
 from coalesce_lint.findings import Finding, Rule
+from coalesce_lint.launches.guards import never_runs
 
 _SPATIAL = re.compile(
     r"(?i)^([io]?[hwd]|[io]?h_?w|(in|out|input|output)?_?(height|width|spatial|pixels?|area).*|.*_(h|w|hw|height|width))$"
 )
 _CHANNEL = re.compile(r"(?i)^(c|c_?(in|out)|[io]c|n?_?channels?|.*_channels?|.*_c|c_.*)$")
+_CACHE = re.compile(r"(?i)cache|kv|key|value|(?<![a-z])[kv](?![a-z])")
 
 
 class AgainstTheGrain(Rule):
@@ -83,7 +88,7 @@ class AgainstTheGrain(Rule):
     def check_kernel(self, kernel: Kernel) -> Iterable[Finding]:
         for access in strided_accesses(kernel, lambda a: a.lane_axis is not None):
             said = _image(access) or _append(access)
-            if said is not None:
+            if said is not None and not never_runs(access, kernel):
                 message = f"{operation(access)} of {access.pointer} runs against the grain: {said}"
                 yield self.finding(access, message, confidence="assumed")
 
@@ -118,11 +123,16 @@ def _image(access: Access) -> str | None:
 
 
 def _append(access: Access) -> str | None:
-    """A token that is written into a cache in which the tokens of a block lie side by side."""
+    """A row that is written where a loaded index says, into a tensor in which such rows lie side by side."""
     slot = any(abs(s.number) == 1 and not _factors(s) and s.kinds == {"loaded"} for s in access.summands)
     if not access.is_write or not slot or access.call_chain:
         return None
+    row = f"the elements of one new row land {access.lane_stride} elements apart, for the loaded "
+    if _CACHE.search(access.pointer):
+        return (
+            f"{row}slot owns the unit stride; a cache with the head dimension last is written and read "
+            "in full sectors"
+        )
     return (
-        f"the elements of one new row land {access.lane_stride} elements apart, for the loaded slot owns the "
-        f"unit stride; a cache with the head dimension last is written and read in full sectors"
+        f"{row}row index owns the unit stride; with the elements of a row last it is written in full sectors"
     )

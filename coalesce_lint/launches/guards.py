@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from coalesce_lint.access import Access
+from coalesce_lint.access import Access, Kernel
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.launches.records import Launch, Passed
 
@@ -38,6 +38,11 @@ def is_dead(access: Access, launch: Launch) -> bool:
         if value is not _UNKNOWN and value is not _TENSOR and bool(value) != holds:
             return True
     return False
+
+
+def never_runs(access: Access, kernel: Kernel) -> bool:
+    """Whether launches of the kernel were read and each of them keeps control from getting to the access."""
+    return bool(kernel.launches) and all(is_dead(access, launch) for launch in kernel.launches)
 
 
 def value_of(node: Node, launch: Launch, depth: int = 0) -> Any:
