@@ -27,6 +27,8 @@ def rows(x_ptr, stride_m, stride_n, n_cols, BLOCK: tl.constexpr):
 
 """
 
+TURNED = "x = x.reshape(8, 64).t() if n > 1 else torch.empty(8, 64)"
+
 
 def under(host: str, innermost: bool = True) -> list[tuple[str, str, str | None]]:
     """Pattern, basis and the stride along the lanes under each launch in ``host``."""
@@ -57,6 +59,11 @@ def launch(*body: str, parameters: str = "x") -> str:
         (("x = torch.empty(1, 64).expand(8, -1)",), ("contiguous", "proved", "1")),
         (("x = torch.empty_like(x.contiguous())",), ("contiguous", "proved", "1")),
         (("x = torch.empty_like(x)",), ("contiguous", "assumed", "1")),
+        # the arm that the condition leaves, unless it is another condition by then
+        ((TURNED, "if n > 1:", "    return"), ("contiguous", "proved", "1")),
+        ((TURNED, "if not n > 1:", "    return"), ("strided", "assumed", "x.stride(1)")),
+        ((TURNED, "n -= 1", "if n > 1:", "    return"), ("parametric", "proved", None)),
+        ((TURNED, "if n > 2:", "    return"), ("parametric", "proved", None)),
         (("if x.stride(-1) != 1:", "    x = x.contiguous()"), ("contiguous", "proved", "1")),
         # only one of the two is known to be 1
         (

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from coalesce_lint.launches import arms
 from coalesce_lint.launches.modules import dotted
 from coalesce_lint.launches.torch_args import integer
 from coalesce_lint.launches.values import (
@@ -39,6 +40,7 @@ _COMPARE: dict[type, Callable[[int, int], bool]] = {
 
 def learn(ev: Evaluator, test: ast.expr, holds: bool) -> None:
     """Adds to the evaluator's state what it means that ``test`` is true (``holds``) or false."""
+    arms.settle(ev, test, holds)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         learn(ev, test.operand, not holds)
     elif isinstance(test, ast.BoolOp):

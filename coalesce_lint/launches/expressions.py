@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coalesce_lint.launches import torch_views
+from coalesce_lint.launches import arms, torch_views
 from coalesce_lint.launches.calls import RawLaunch, call
 from coalesce_lint.launches.inlining import INLINE_BUDGET
 from coalesce_lint.launches.modules import HostFunction, HostModule, HostTree, dotted
@@ -62,6 +62,7 @@ class Evaluator(Names):
         self.copies: list[Tensor] = []
         self.claimed: dict[int, Facts] = {}
         self.objects: set[int] = set()
+        self.chosen: dict[tuple[int, str], list[tuple[Tensor, Test]]] = {}
         self.launches: list[RawLaunch] = []
         self.calls: list[tuple[HostFunction, tuple[Value, ...], Mapping[str, Value], Known]] = []
         self.saved: tuple[Facts, ...] | None = None
@@ -240,18 +241,21 @@ class Evaluator(Names):
         certain = conditions.decided(self, node.test)
         if certain is not None:
             return self.expr(node.body if certain else node.orelse)
+        by = arms.condition(self, node.test)
         before = self.state
-        arms: list[tuple[Value, Any]] = []
+        parts: list[tuple[Value, Any]] = []
         for holds, part in ((True, node.body), (False, node.orelse)):
             self.state = before.copy()
             conditions.learn(self, node.test, holds)
-            arms.append((self.expr(part), self.state.known))
+            parts.append((self.expr(part), self.state.known))
         self.state = before
-        if all(isinstance(v, Tensor) for v, _ in arms):
-            if arms[0][0] is arms[1][0]:
-                return arms[0][0]
-            return self.joined([(v, k) for v, k in arms if isinstance(v, Tensor)])
-        return self.choice(tuple(v for v, _ in arms))
+        if all(isinstance(v, Tensor) for v, _ in parts):
+            if parts[0][0] is parts[1][0]:
+                return parts[0][0]
+            value = self.joined([(v, k) for v, k in parts if isinstance(v, Tensor)])
+            arms.chosen(self, value, (parts[0][0], parts[1][0]), by)
+            return value
+        return self.choice(tuple(v for v, _ in parts))
 
     def _sequence(self, node: ast.Tuple | ast.List) -> Value:
         return Items(tuple(

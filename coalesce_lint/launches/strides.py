@@ -62,7 +62,7 @@ class Questions:
         if known is not None or depth > DEEPEST:
             return known
         if tensor.origin == "join":
-            ranks = {self.under(k).rank(t, depth + 1) for t, k in tensor.arms}
+            ranks = {self.under(k).rank(t, depth + 1) for t, k in self._arms(tensor)}
             return ranks.pop() if len(ranks) == 1 else None
         if tensor.parent is None:
             return None
@@ -85,6 +85,11 @@ class Questions:
             return sum(i != "one" for i in items)
         return inner
 
+    def _arms(self, tensor: Tensor) -> tuple[tuple[Tensor, Known], ...]:
+        """The tensors that a "join" may be, each with what is known of it there."""
+        arm = self.facts(tensor).arm
+        return tensor.arms if arm is None else tensor.arms[arm : arm + 1]
+
     def contiguous(self, tensor: Tensor, depth: int = 0) -> str | None:
         """Why the tensor is contiguous, None where that is not known."""
         known = self.facts(tensor).contiguous
@@ -93,7 +98,7 @@ class Questions:
         if tensor.origin in ("fresh", "copy"):
             return tensor.why
         if tensor.origin == "join":
-            whys = [self.under(k).contiguous(t, depth + 1) for t, k in tensor.arms]
+            whys = [self.under(k).contiguous(t, depth + 1) for t, k in self._arms(tensor)]
             return whys[0] if whys and all(whys) else None
         if tensor.parent is None:
             return None
@@ -117,7 +122,7 @@ class Questions:
         if depth > DEEPEST or self.contiguous(tensor):
             return None
         if tensor.origin == "join":
-            found = [self.under(k).disordered(t, depth + 1) for t, k in tensor.arms]
+            found = [self.under(k).disordered(t, depth + 1) for t, k in self._arms(tensor)]
             return found[0] if found and all(found) else None
         if tensor.parent is None:
             return None
@@ -238,7 +243,7 @@ class Questions:
         return Questions(known, asked, self.innermost, self.believed, self.claimed, self.objects)
 
     def _joined(self, tensor: Tensor, k: int, depth: int) -> Stride:
-        arms = [(t, self._asking(t, tensor).under(known)) for t, known in tensor.arms]
+        arms = [(t, self._asking(t, tensor).under(known)) for t, known in self._arms(tensor)]
         return agreed([questions.stride(t, k, depth + 1) for t, questions in arms])
 
     def _of_view(self, tensor: Tensor, k: int, rank: int | None, depth: int) -> Stride:

@@ -19,7 +19,7 @@ class Facts:
     ``contiguous`` is why its elements lie in row-major order without gaps, None where that is not known;
     ``unit`` maps dimension numbers, as they were written, to why their stride is 1; ``shaped`` holds the
     ``number`` of tensors that have the same shape, ``strided`` of those whose strides were compared with
-    its own.
+    its own. ``arm`` is the position of the arm that it is, for a "join".
     """
 
     contiguous: str | None = None
@@ -27,6 +27,7 @@ class Facts:
     rank: int | None = None
     shaped: frozenset[int] = frozenset()
     strided: frozenset[int] = frozenset()
+    arm: int | None = None
 
     def with_(self, **kw: Any) -> Facts:
         return Facts(**{**vars(self), **kw})
@@ -39,6 +40,7 @@ class Facts:
             self.rank if self.rank is not None else other.rank,
             self.shaped | other.shaped,
             self.strided | other.strided,
+            self.arm if self.arm is not None else other.arm,
         )
 
     def either(self, other: Facts) -> Facts:
@@ -49,6 +51,7 @@ class Facts:
             self.rank if self.rank == other.rank else None,
             self.shaped & other.shaped,
             self.strided & other.strided,
+            self.arm if self.arm == other.arm else None,
         )
 
 

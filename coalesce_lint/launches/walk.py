@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from coalesce_lint.launches import conditions
+from coalesce_lint.launches import arms, conditions
 from coalesce_lint.launches.modules import HostFunction, dotted, is_kernel
 from coalesce_lint.launches.records import nested_name
 from coalesce_lint.launches.values import (
@@ -20,6 +20,7 @@ from coalesce_lint.launches.values import (
     State,
     Table,
     Tensor,
+    Test,
     Unknown,
     Value,
 )
@@ -85,6 +86,7 @@ def _statement(ev: Evaluator, stmt: ast.stmt) -> None:
             value = ev.expr(ast.copy_location(ast.BinOp(_loaded(target), stmt.op, stmt.value), stmt))
             if not isinstance(ev.expr(_loaded(target)), Tensor) or not isinstance(target, ast.Name):
                 ev.bind(target, value)
+            arms.changed(ev, dotted(target))
         case ast.Expr(value=node):
             _checked(ev, node)
             ev.expr(node)
@@ -140,8 +142,13 @@ def _asserted(ev: Evaluator, test: ast.expr, holds: bool = True) -> None:
             ev.claimed[number] = facts.both(ev.claimed.get(number, NOTHING))
 
 
-def branches(ev: Evaluator, parts: Sequence[Callable[[], None]], before: State) -> None:
-    """Reads each of ``parts`` from the state ``before`` and joins what they leave."""
+def branches(
+    ev: Evaluator, parts: Sequence[Callable[[], None]], before: State, by: Test | None = None
+) -> None:
+    """Reads each of ``parts`` from the state ``before`` and joins what they leave.
+
+    Of two parts the first is taken where ``by`` holds.
+    """
     ends: list[State] = []
     made: Known = {}
     for part in parts:
@@ -154,7 +161,7 @@ def branches(ev: Evaluator, parts: Sequence[Callable[[], None]], before: State) 
         made = {**made, **_of_made(ev.state, first)}
     state = ends[0]
     for other in ends[1:]:
-        state = joined(ev, state, other)
+        state = joined(ev, state, other, by)
     state.known = {**made, **state.known}
     ev.state = state
 
@@ -185,6 +192,7 @@ def _if(ev: Evaluator, stmt: ast.If) -> None:
         block(ev, stmt.body if certain else stmt.orelse)
         return
 
+    by = arms.condition(ev, stmt.test)
     refused = isinstance(stmt.body[-1], ast.Raise) and not stmt.orelse
 
     def arm(holds: bool, body: list[ast.stmt]) -> None:
@@ -194,11 +202,11 @@ def _if(ev: Evaluator, stmt: ast.If) -> None:
             conditions.learn(ev, stmt.test, holds)
         block(ev, body)
 
-    branches(ev, [lambda: arm(True, stmt.body), lambda: arm(False, stmt.orelse)], ev.state)
+    branches(ev, [lambda: arm(True, stmt.body), lambda: arm(False, stmt.orelse)], ev.state, by)
 
 
-def joined(ev: Evaluator, a: State, b: State) -> State:
-    """The state where two branches meet."""
+def joined(ev: Evaluator, a: State, b: State, by: Test | None = None) -> State:
+    """The state where two branches meet; ``a`` is that of the branch where ``by`` holds."""
     if a.ended or b.ended:
         return b if a.ended else a
     known: Known = {n: f.either(b.known[n]) for n, f in a.known.items() if n in b.known}
@@ -206,6 +214,7 @@ def joined(ev: Evaluator, a: State, b: State) -> State:
     for name, one in a.names.items():
         other = b.names.get(name, one)
         names[name] = one if one is other else _either(ev, one, a.known, other, b.known)
+        arms.chosen(ev, names[name], (one, other), by)
     return State(names, known)
 
 
