@@ -180,6 +180,7 @@ def tensor_facts(t: Tensor, questions: Questions) -> TensorFacts:
         strided=questions.facts(t).strided,
         dtype=_dtype(t),
         believed=questions.under(questions.believed).contiguous(t) if questions.believed else None,
+        makers=questions.makers(t),
         uncertain=t.guessed,
     )
 

@@ -211,7 +211,7 @@ def _function(
         return Unknown(f"{name}()")
     if name.startswith("torch."):
         found = torch_calls.call_function(ev, short, args, kw, text, line)
-        return found if found is not None else ev.given(text, line)
+        return found if found is not None else _made(ev, name, args, kw, text, line)
     if short == "apply":
         owner = ev.tree.find(ev.module, target.name.removesuffix("apply") + "forward")
         forward = owner[0].methods.get(_parted(owner[1])) if owner is not None else None
@@ -231,7 +231,25 @@ def _function(
             value = _module_constant(ev, module.constants[inner])
             if isinstance(value, (Reference, Bound)) and value != target:
                 return _function(ev, value, args, kw, text, line)
-    return ev.given(text, line)
+    return _made(ev, name, args, kw, text, line)
+
+
+def _made(
+    ev: Evaluator, name: str, args: tuple[Value, ...], kw: Mapping[str, Value], text: str, line: int
+) -> Tensor:
+    """What a function that is not read gives back. Its layout is not known, but what the same function makes
+    of another contiguous tensor with the same literals is laid out alike."""
+    shown = []
+    questions = ev.questions()
+    for key, value in [*(("", a) for a in args), *sorted(kw.items())]:
+        if isinstance(value, Tensor) and questions.contiguous(value):
+            shown.append(f"{key}=tensor")
+        elif isinstance(value, Number):
+            shown.append(f"{key}={value.value!r}")
+        else:
+            return ev.given(text, line)
+    of_tensors = any(isinstance(v, Tensor) for v in (*args, *kw.values()))
+    return ev.given(text, line, maker=f"{name}({', '.join(shown)})" if of_tensors else "")
 
 
 def _parted(name: str) -> tuple[str, str]:

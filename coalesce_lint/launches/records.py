@@ -46,6 +46,7 @@ class TensorFacts:
     strided: frozenset[int] = frozenset()  #: roots of tensors whose strides the host compared with these
     believed: str | None = None  #: why it is contiguous for every caller in the files that were read
     dtype: str = ""  #: "int64" where the host code says so
+    makers: frozenset[str] = frozenset()  #: what made it of contiguous tensors (``Questions.makers``)
     uncertain: bool = False  #: may be no tensor at all
 
 

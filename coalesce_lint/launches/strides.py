@@ -108,6 +108,22 @@ class Questions:
             return self.contiguous(tensor.parent, depth + 1)
         return self._turned_back(tensor, depth)
 
+    def makers(self, tensor: Tensor, depth: int = 0) -> frozenset[str]:
+        """The unknown functions that made the tensor of contiguous ones ("" where it is contiguous itself);
+        none where it may come from anywhere."""
+        if depth > DEEPEST:
+            return frozenset()
+        if self.contiguous(tensor, depth):
+            return frozenset(("",))
+        if tensor.origin == "join":
+            found = [self.under(k).makers(t, depth + 1) for t, k in self._arms(tensor)]
+            return frozenset().union(*found) if all(found) else frozenset()
+        if tensor.maker:
+            return frozenset((tensor.maker,))
+        if tensor.parent is None or not (tensor.origin == "like" or views.keeps_order(tensor.view)):
+            return frozenset()
+        return self.makers(tensor.parent, depth + 1)
+
     def _turned_back(self, tensor: Tensor, depth: int) -> str | None:
         """Why the transpose of a transpose is contiguous."""
         parent = tensor.parent
