@@ -7,9 +7,9 @@ Looks at the launches of a kernel and at how the kernel finds the rows of each t
 - an access whose rows are a size apart (`row * N + col`), although the launch passes the stride of that
   dimension of that tensor: the stride is there and is not used;
 - a launch that passes the stride of one tensor for the rows of another, unless both are known to be
-  contiguous, one is known to have the other's strides, one function made both of contiguous tensors, or their
-  names are a pair (cos and sin, k and v, gate and up, the weights and ids of a selection, one attribute of two
-  objects);
+  contiguous, one is known to have the other's strides, one function made both of contiguous tensors, or
+  their names are a pair (cos and sin, k and v, gate and up, the weights and ids of a selection, one attribute
+  of two objects);
 - a launch that passes a size (`x.shape[-1]`) for a parameter that is named a stride and multiplies the rows
   of a tensor that is not known to be contiguous.
 

@@ -83,7 +83,7 @@ class Tensor:
     sizes: tuple[int | None, ...] = ()  #: for "fresh": its dimensions, where they are literals
     dims: tuple[Value, ...] = ()  #: its sizes as the host code gives them: of an allocation, of a new shape
     dtype: str = ""  #: its element type where the host code names it ("int64")
-    maker: str = ""  #: for "given": the unknown function that made it of contiguous tensors, with its literals
+    maker: str = ""  #: for "given": the unknown function that made it of contiguous tensors, and literals
     guessed: bool = False  #: may be no tensor at all: nothing is known of the name but its use
 
 
