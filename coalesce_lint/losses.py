@@ -163,10 +163,17 @@ def _vectors_possible(model: LaunchModel, access: Access, axis: int, best: int) 
 
 
 def odd_pitch(access: Access, best: int) -> str | None:
-    """The stride of another axis that is a number and no multiple of ``best`` elements."""
+    """The stride of another axis that is a number and no multiple of ``best`` elements.
+
+    Rows that lie closer than they are long overlap on purpose: such a stride is none that could be padded.
+    """
+    extents = dict(enumerate(access.extents))
+    longest = extents.get(access.lane_axis or 0) or 2
     for axis in access.axes:
         text = (axis.stride or "").removeprefix("-")
-        if axis.axis != access.lane_axis and text.isdecimal() and int(text) % best and axis.extent != "1":
+        if axis.axis == access.lane_axis or axis.extent == "1" or not text.isdecimal():
+            continue
+        if int(text) % best and int(text) >= longest:
             return text
     return None
 
