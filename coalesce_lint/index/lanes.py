@@ -29,20 +29,23 @@ def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Ste
     aligned = _aligned_blocks(n, offset)
     if _splits_by(offset, set(aligned)):
         return None
+    # Where there are more lanes, any LANES of them are looked at: the differences must not depend on which.
+    window = of_atom(n.algebra.leaf("param", ("window of lanes", axis), nonneg=True)).scale(LANES)
+    start = number(0) if extent.constant == count else window
     values = []
     for k in range(count):
-        image: dict[Atom, Poly] = {a: number(k) for a in lanes}
+        image: dict[Atom, Poly] = {a: start + number(k) for a in lanes}
         values.append(n.algebra.rebuild(offset, {**aligned, **image}))
     back = {next(iter(p.atoms())): of_atom(a) for a, p in aligned.items()}
     differences = [b - a for a, b in pairwise(values)]
     unit, factors = _common_factor(differences)
     if factors is None or unit is None:
         return None
-    if any(a in back for a in unit.atoms()):
+    if any(a in back or a in window.atoms() for a in unit.atoms()):
         return None
     found = _pattern(factors, unit)
     if found is not None and extent.constant != count:
-        # what comes after was not looked at
+        # the step from one of these windows to the next was not looked at
         found = replace(found, jumps=(*found.jumps, steps.Jump(number(LANES))))
     return found
 
