@@ -383,6 +383,12 @@ MUTANTS = [
         "not regular[k].jumps, -k))",
     ),
     Mutant(
+        "only the first lanes are looked at",
+        "index/lanes.py",
+        "start = number(0) if extent.constant == count else window",
+        "start = number(0)",
+    ),
+    Mutant(
         "runs too short to be runs",
         "index/lanes.py",
         "if min(inner) < (2 if abs(common) == 1 else 4):",
