@@ -385,8 +385,8 @@ MUTANTS = [
     Mutant(
         "only the first lanes are looked at",
         "index/lanes.py",
-        "start = number(0) if extent.constant == count else window",
-        "start = number(0)",
+        "starts = [number(0)] if extent.constant == count else [number(0), window]",
+        "starts = [number(0)]",
     ),
     Mutant(
         "runs too short to be runs",

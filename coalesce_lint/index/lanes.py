@@ -20,7 +20,7 @@ LANES = 64
 
 
 def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Steps | None:
-    """The steps along ``axis`` from the values at its first lanes, or None where they stay symbolic."""
+    """The steps along ``axis`` from the values at so many lanes, or None where they stay symbolic."""
     leaves = n.algebra.leaves(offset)
     lanes = [a for a in leaves if a.kind == "lane" and a.attr == axis]
     if not lanes or any(axis in a.wild or (axis in a.lanes and a.kind != "lane") for a in leaves):
@@ -29,15 +29,18 @@ def evaluated(n: Normalizer, offset: Poly, axis: int, extent: Poly) -> steps.Ste
     aligned = _aligned_blocks(n, offset)
     if _splits_by(offset, set(aligned)):
         return None
-    # Where there are more lanes, any LANES of them are looked at: the differences must not depend on which.
+    # Where there are more lanes, any other LANES of them must have the same differences.
     window = of_atom(n.algebra.leaf("param", ("window of lanes", axis), nonneg=True)).scale(LANES)
-    start = number(0) if extent.constant == count else window
-    values = []
-    for k in range(count):
-        image: dict[Atom, Poly] = {a: start + number(k) for a in lanes}
-        values.append(n.algebra.rebuild(offset, {**aligned, **image}))
+    starts = [number(0)] if extent.constant == count else [number(0), window]
+    seen = []
+    for start in starts:
+        images: list[dict[Atom, Poly]] = [{a: start + number(k) for a in lanes} for k in range(count)]
+        values = [n.algebra.rebuild(offset, {**aligned, **image}) for image in images]
+        seen.append([b - a for a, b in pairwise(values)])
+    differences = seen[0]
+    if any(other != differences for other in seen):
+        return None
     back = {next(iter(p.atoms())): of_atom(a) for a, p in aligned.items()}
-    differences = [b - a for a, b in pairwise(values)]
     unit, factors = _common_factor(differences)
     if factors is None or unit is None:
         return None

@@ -7,6 +7,7 @@ silence about lanes that are apart.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -95,7 +96,7 @@ def _judge(claim: Claim, seen: list[tuple[Record, Run]], runs: list[Run], rivals
         findings.append(finding)
     if claim["pattern"] == "gather":
         findings.append(_depends_on_data(claim, runs))
-    wrong = next((f for f in findings if f.fits is False), None) or _never_seen(findings, runs)
+    wrong = next((f for f in findings if f.fits is False), None) or _never_seen(claim, findings, runs)
     settled = not {"branch", "clamp"} & set(claim["notes"])
     if wrong is None and claim["pattern"] in ("strided", "parametric") and settled:
         wrong = _missed_contiguous(claim, seen)
@@ -116,14 +117,16 @@ def _all_branches_taken(runs: list[Run]) -> bool:
     return len(taken) == 2 * len({place for place, _ in taken})
 
 
-def _never_seen(findings: list[Finding], runs: list[Run]) -> Finding | None:
+def _never_seen(claim: Claim, findings: list[Finding], runs: list[Run]) -> Finding | None:
     """The verdict is on the worst of several ways; it is wrong if no lanes ever walk as it says.
 
     Ways that no launch took are no proof; which were taken is measured, for branches and choices of lanes.
     """
     others = [f for f in findings if f.kind == OTHER_WAY]
     seen = any(f.fits or f.kind == SOME_LANES for f in findings)
-    if seen or len(others) < MANY or not _all_branches_taken(runs):
+    # Two choices may shut each other out: ``min(where(i < n, i, 3 * i), n)`` never walks by 3.
+    several = len(re.findall(r"\b(?:where|min|max)\(", claim["offset"] or "")) > 1
+    if seen or several or len(others) < MANY or not _all_branches_taken(runs):
         return None
     return Finding(False, "never seen", others[0].detail)
 

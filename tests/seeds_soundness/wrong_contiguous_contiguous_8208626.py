@@ -11,3 +11,4 @@ def kernel(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + (offs_2 // 32 + offs_2) % 4, 1.0)
     tl.store(x_ptr + more * (more // 64 + 1), 1.0)
     tl.store(x_ptr + more * (more // 128 + 1) % 8, 1.0)
+    tl.store(x_ptr + tl.join(tl.maximum(offs_2, 4), offs_2), 1.0)
