@@ -15,6 +15,7 @@ from coalesce_lint import collector, consulted, files
 from coalesce_lint.analysis import analyze, load_all, load_engine
 from coalesce_lint.check_file import Counts, FileResult, Work, check_source
 from coalesce_lint.findings import Finding
+from coalesce_lint.launches.candidates import kernel_names
 from coalesce_lint.suppress import Key
 
 if TYPE_CHECKING:
@@ -89,22 +90,23 @@ def _results(
     progress: Progress | None,
 ) -> list[FileResult]:
     """What comes of each of ``sources``, from the cache where it knows."""
+    kernels = kernel_names(data for _, data in sources)
     if cache is None:
-        todo = replace(todo, launches=find_launches(hosts, todo.roots, todo.assumptions))
+        todo = replace(todo, launches=find_launches(hosts, todo.roots, todo.assumptions, kernels))
         return _analyzed(sources, todo, jobs, progress)
-    digests = cache.launches(hosts)
+    digests = cache.launches(hosts, kernels)
     index = None
     if digests is None:
         with consulted.recording() as answers:
-            index = find_launches(hosts, todo.roots, todo.assumptions)
+            index = find_launches(hosts, todo.roots, todo.assumptions, kernels)
         digests = _launch_digests(index)
-        cache.keep_launches(hosts, digests, answers)
+        cache.keep_launches(hosts, kernels, digests, answers)
     launched = [digests.get(os.path.abspath(name), "") for name, _ in sources]
     known = [cache.result(*source, digest) for source, digest in zip(sources, launched, strict=True)]
     missing = [i for i, result in enumerate(known) if result is None]
     if missing:
         if index is None:
-            index = find_launches(hosts, todo.roots, todo.assumptions)
+            index = find_launches(hosts, todo.roots, todo.assumptions, kernels)
             digests = _launch_digests(index)
             launched = [digests.get(os.path.abspath(name), "") for name, _ in sources]
         found = _analyzed([sources[i] for i in missing], replace(todo, launches=index), jobs, progress)
@@ -129,16 +131,21 @@ def _launch_digests(index: LaunchIndex) -> dict[str, str]:
 
 
 def find_launches(
-    hosts: Iterable[tuple[str, bytes]], roots: Sequence[Path], assumptions: Assumptions | None
+    hosts: Iterable[tuple[str, bytes]],
+    roots: Sequence[Path],
+    assumptions: Assumptions | None,
+    kernels: frozenset[str],
 ) -> LaunchIndex:
-    """The launches in the files of ``hosts`` (name, content); text that cannot be decoded holds none."""
+    """The launches of ``kernels`` (names) in the files of ``hosts`` (name, content); text that cannot be
+    decoded holds none.
+    """
     from coalesce_lint.launches import index
 
     texts = []
     for name, data in hosts:
         with contextlib.suppress(files.DecodeError):
             texts.append((name, files.decode(data)))
-    return index.build(texts, roots, assumptions is None or assumptions.innermost)
+    return index.build(texts, roots, assumptions is None or assumptions.innermost, kernels)
 
 
 def _read(items: Iterable[str | files.Problem]) -> Iterator[tuple[str, bytes | files.Problem]]:

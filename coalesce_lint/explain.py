@@ -13,6 +13,7 @@ from coalesce_lint.analysis import analyze
 from coalesce_lint.assume import Assumptions
 from coalesce_lint.check import find_launches
 from coalesce_lint.failures import describe
+from coalesce_lint.launches.candidates import kernel_names
 from coalesce_lint.pins import Pins
 from coalesce_lint.settings import Settings
 
@@ -75,14 +76,18 @@ def explain_targets(
 
 
 def _launches(paths: Sequence[str], context: Sequence[str], run: _Run) -> LaunchIndex:
-    hosts = []
+    hosts, sources = [], []
     for item in files.walk([*paths, *context], run.settings.exclude, run.settings.root):
         data = files.read_bytes(item) if isinstance(item, str) else item
-        if isinstance(data, bytes) and isinstance(item, str) and files.may_launch(data):
-            hosts.append((item, data))
+        if isinstance(data, bytes) and isinstance(item, str):
+            if files.may_launch(data):
+                hosts.append((item, data))
+            if files.may_hold_kernel(data):
+                sources.append(data)
         elif isinstance(data, files.Problem) and data.path in context:
             run.errors.append(FileError(data.path, 0, data.message))
-    return find_launches(hosts, files.roots([*paths, *context]), Assumptions.of(run.settings))
+    roots = files.roots([*paths, *context])
+    return find_launches(hosts, roots, Assumptions.of(run.settings), kernel_names(sources))
 
 
 def _explain_file(item: str | files.Problem, run: _Run, given: bool) -> FileReport:

@@ -57,15 +57,23 @@ class ResultCache:
             self._base = [_tool(), records.plain(list(rules)), todo.plain(), os.getcwd()]
             self._open()
 
-    def launches(self, hosts: Sequence[tuple[str, bytes]]) -> dict[str, str] | None:
-        """The digest of the launches of each file's kernels, as an earlier run found them in ``hosts``."""
-        value = self._get(self._hosts_key(hosts))
+    def launches(
+        self, hosts: Sequence[tuple[str, bytes]], kernels: frozenset[str]
+    ) -> dict[str, str] | None:
+        """The digest of the launches of each file's kernels, as an earlier run found those of ``kernels``
+        (names) in ``hosts``.
+        """
+        value = self._get(self._hosts_key(hosts, kernels))
         return None if value is None else {str(k): str(v) for k, v in value.items()}
 
     def keep_launches(
-        self, hosts: Sequence[tuple[str, bytes]], digests: Mapping[str, str], answers: Mapping[str, str]
+        self,
+        hosts: Sequence[tuple[str, bytes]],
+        kernels: frozenset[str],
+        digests: Mapping[str, str],
+        answers: Mapping[str, str],
     ) -> None:
-        self._put(self._hosts_key(hosts), dict(digests), answers)
+        self._put(self._hosts_key(hosts, kernels), dict(digests), answers)
 
     def result(self, name: str, data: bytes, launches: str) -> FileResult | None:
         """What came of the file ``name`` with the content ``data`` earlier. ``launches``: their digest."""
@@ -100,8 +108,9 @@ class ResultCache:
                         (_KEPT_RESULTS,),
                     )
 
-    def _hosts_key(self, hosts: Sequence[tuple[str, bytes]]) -> str:
-        return self._key("launches", *([name, consulted.digest(data)] for name, data in hosts))
+    def _hosts_key(self, hosts: Sequence[tuple[str, bytes]], kernels: frozenset[str]) -> str:
+        contents = [[name, consulted.digest(data)] for name, data in hosts]
+        return self._key("launches", sorted(kernels), *contents)
 
     def _file_key(self, name: str, data: bytes, launches: str) -> str:
         return self._key("file", name, consulted.digest(data), launches)

@@ -9,6 +9,7 @@ import pytest
 from support import run
 
 from coalesce_lint.engine import analyze_text
+from coalesce_lint.launches import candidates
 from coalesce_lint.launches.index import build
 from coalesce_lint.launches.verdict import attach
 
@@ -178,3 +179,25 @@ def f(x, blocked):
     rows[(1,)](x, x.stride(2), x.stride(3), 64, BLOCK=64)
 """
     assert under(body) == [("contiguous", "assumed", "1")] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("add[(4,)](x)", True),
+        ("from ops import add as k\nk[grid](x)", True),
+        ("from ops import (\n    other,\n    add,\n)\nk[grid](x)", True),
+        ("k = ops.add\nk[grid](x)", True),
+        ("wrap_triton(add)[grid](x)", True),
+        ("def make():\n    return add\n\n\nk = make()\nk[grid](x)", True),
+        ("table[0](x)", False),
+        ("torch.add(x, y)\ntable[0](x)", False),
+        ("add[(4,)]", False),
+    ],
+)
+def test_files_that_may_launch_are_told_from_their_text(text, expected):
+    source = b"@triton.autotune(configs=[], key=[])\n@triton.jit  # a kernel\ndef add(x):\n    pass\n"
+    source += b"scale = triton.jit(f)\n"
+    names = candidates.kernel_names([source])
+    assert names == {"add", "scale"}
+    assert candidates.may_launch_one_of(text, names) is expected

@@ -10,14 +10,13 @@ from coalesce_lint.access import Place
 from coalesce_lint.launches import walk
 from coalesce_lint.launches.bind import bind
 from coalesce_lint.launches.callers import Callers
+from coalesce_lint.launches.candidates import LAUNCH, lines_of
 from coalesce_lint.launches.modules import HostFunction, HostModule, HostTree, dotted
 from coalesce_lint.launches.records import Launch
 from coalesce_lint.launches.strides import Questions
 from coalesce_lint.launches.values import Bound, Choice, Facts, Reference, Tensor, Value
 from coalesce_lint.syntax import characters
 
-#: What ends the subscript of a launch and begins its arguments.
-LAUNCH = re.compile(r"\]\s*\(")
 #: A target is followed so far through partial applications, choices and names.
 DEEPEST = 6
 
@@ -38,7 +37,7 @@ def launches_of(module: HostModule, tree: HostTree, callers: Callers) -> Iterato
 
 def launch_lines(text: str) -> list[int]:
     """The lines in which the subscript of a call ends."""
-    return _lines(LAUNCH, text)
+    return lines_of(LAUNCH, text)
 
 
 def _kernel_lines(module: HostModule) -> list[int]:
@@ -46,17 +45,7 @@ def _kernel_lines(module: HostModule) -> list[int]:
     if not module.kernels:
         return []
     names = "|".join(dict.fromkeys(re.escape(k.name) for k in module.kernels.values()))
-    return _lines(re.compile(rf"\b(?:{names})\["), module.text)
-
-
-def _lines(pattern: re.Pattern[str], text: str) -> list[int]:
-    out = []
-    line, at = 1, 0
-    for m in pattern.finditer(text):
-        line += text.count("\n", at, m.start())
-        at = m.start()
-        out.append(line)
-    return out
+    return lines_of(re.compile(rf"\b(?:{names})\["), module.text)
 
 
 def _holds(fn: HostFunction, lines: list[int]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -147,6 +148,8 @@ class HostTree:
     def __init__(self, roots: Sequence[Path] = ()) -> None:
         self._resolver = Resolver(roots)
         self._modules: dict[str, HostModule | None] = {}
+        self._files: dict[tuple[str, str], list[str]] = {}
+        self._found: dict[tuple[str, str], tuple[HostModule, str] | None] = {}
 
     def add(self, path: str, text: str) -> HostModule | None:
         """The module of a source text, None where it cannot be parsed."""
@@ -167,6 +170,7 @@ class HostTree:
                 module.all_functions.clear()
                 module.functions.clear()
                 module.methods.clear()
+        self._found.clear()
 
     def load(self, file: str) -> HostModule | None:
         key = str(Path(file).absolute())
@@ -184,6 +188,14 @@ class HostTree:
 
         The name there is that of a function, a kernel, a class's method ("Class.method") or a constant.
         """
+        if hops != HOPS:
+            return self._find(module, name, hops)
+        key = (module.path, name)
+        if key not in self._found:
+            self._found[key] = self._find(module, name, hops)
+        return self._found[key]
+
+    def _find(self, module: HostModule, name: str, hops: int) -> tuple[HostModule, str] | None:
         if hops == 0:
             return None
         head, _, rest = name.partition(".")
@@ -198,11 +210,18 @@ class HostTree:
             return None
         return self._import(module, target, hops)
 
+    def _files_of(self, path: str, where: str) -> list[str]:
+        """The files that a dotted module path may mean: looked for once, most of them are not there."""
+        key = (os.path.dirname(path), where)
+        if key not in self._files:
+            self._files[key] = self._resolver.files(path, where)
+        return self._files[key]
+
     def _import(self, module: HostModule, target: str, hops: int) -> tuple[HostModule, str] | None:
         where, _, name = target.rpartition(".")
         tail = ""
         for _ in range(2):  # package.module.name, or package.module.Class.method
-            for file in self._resolver.files(module.path, where or "."):
+            for file in self._files_of(module.path, where or "."):
                 other = self.load(file)
                 if other is not None:
                     found = self.find(other, name + tail, hops - 1)

@@ -1,0 +1,58 @@
+"""Which host files can launch a kernel of the checked files: told from their text, before they are parsed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+#: What ends the subscript of a launch and begins its arguments.
+LAUNCH = re.compile(r"\]\s*\(")
+_WORD = re.compile(r"\w+")
+_MAKERS = rb"(?:jit|heuristics|autotune)"
+#: A function that a decorator of such a name makes a kernel; further decorators and comments stand between.
+_DECORATED = re.compile(
+    rb"^[ \t]*@[\w.]*" + _MAKERS + rb"\b.*?^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE | re.DOTALL
+)
+#: A name that is assigned what such a function makes.
+_MADE = re.compile(
+    rb"^[ \t]*(?:\w+\.)*(\w+)[ \t]*=[ \t]*(?:triton\.|gluon\.)?" + _MAKERS + rb"\s*\(", re.MULTILINE
+)
+_IMPORT = re.compile(r"\bimport\s+(?:\([^)]*\)|[^\n]*)")
+
+
+def kernel_names(sources: Iterable[bytes]) -> frozenset[str]:
+    """The names under which ``sources`` (contents of files) define kernels, and perhaps others."""
+    found: set[bytes] = set()
+    for data in sources:
+        found.update(_DECORATED.findall(data))
+        found.update(_MADE.findall(data))
+    return frozenset(name.decode("utf-8", "replace") for name in found)
+
+
+def may_launch_one_of(text: str, names: frozenset[str]) -> bool:
+    """Whether a call with a subscript in ``text`` may launch a kernel with one of ``names``.
+
+    That takes the name of a kernel, before a subscript or as a value: imported, assigned, returned, an
+    argument. A name that is only called is that of a function of the host.
+    """
+    if LAUNCH.search(text) is None:
+        return False
+    there = names.intersection(_WORD.findall(text))
+    if not there:
+        return False
+    either = "|".join(map(re.escape, there))
+    if re.search(rf"\b(?:{either})\s*\[|(?:[.=(,]\s*|\breturn\s+)(?:{either})\b(?![ \t]*[(.=\[\w])", text):
+        return True
+    word = re.compile(rf"\b(?:{either})\b")
+    return any(word.search(m[0]) for m in _IMPORT.finditer(text))
+
+
+def lines_of(pattern: re.Pattern[str], text: str) -> list[int]:
+    """The numbers of the lines in which ``pattern`` is found, once for each time."""
+    out = []
+    line, at = 1, 0
+    for m in pattern.finditer(text):
+        line += text.count("\n", at, m.start())
+        at = m.start()
+        out.append(line)
+    return out
