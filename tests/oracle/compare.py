@@ -14,7 +14,6 @@ from pathlib import PurePath
 
 from .claims import (
     OTHER_WAY,
-    SOME_LANES,
     Claim,
     Finding,
     Run,
@@ -123,7 +122,8 @@ def _never_seen(claim: Claim, findings: list[Finding], runs: list[Run]) -> Findi
     Ways that no launch took are no proof; which were taken is measured, for branches and choices of lanes.
     """
     others = [f for f in findings if f.kind == OTHER_WAY]
-    seen = any(f.fits or f.kind == SOME_LANES for f in findings)
+    # Lanes that all share one address may be those that take the worst way.
+    seen = any(f.fits or f.kind != OTHER_WAY for f in findings)
     # Two choices may shut each other out: ``min(where(i < n, i, 3 * i), n)`` never walks by 3.
     several = len(re.findall(r"\b(?:where|min|max)\(", claim["offset"] or "")) > 1
     if seen or several or len(others) < MANY or not _all_branches_taken(runs):

@@ -150,9 +150,9 @@ def _without_repeats(
     groups = np.diff(np.concatenate(([0], edges, [len(line)])))
     inner = groups[1:-1]
     if not (notes.runs or notes.wraps or notes.clamp):
-        # Truncation towards zero makes one group around zero up to twice as long.
+        # Truncation towards zero makes one group around zero up to twice as long; a second one may follow.
         longer = inner[inner > length]
-        if (inner < length).any() or longer.size > notes.piecewise or (longer > 2 * length).any():
+        if (inner < length).any() or longer.size > 2 * notes.piecewise or (longer > 2 * length).any():
             return line, None
     elif not notes.clamp and not _jumps_admitted(edges, notes, length):  # held lanes shift the groups
         return line, None
