@@ -15,7 +15,7 @@ from coalesce_lint import collector, consulted, files
 from coalesce_lint.analysis import analyze, load_all, load_engine
 from coalesce_lint.check_file import Counts, FileResult, Work, check_source
 from coalesce_lint.findings import Finding
-from coalesce_lint.launches.candidates import kernel_names
+from coalesce_lint.launches.candidates import kernel_names, may_launch_one_of
 from coalesce_lint.suppress import Key
 
 if TYPE_CHECKING:
@@ -143,9 +143,11 @@ def find_launches(
 
     texts = []
     for name, data in hosts:
+        if not may_launch_one_of(data, kernels):
+            continue
         with contextlib.suppress(files.DecodeError):
             texts.append((name, files.decode(data)))
-    return index.build(texts, roots, assumptions is None or assumptions.innermost, kernels)
+    return index.build(texts, roots, assumptions is None or assumptions.innermost)
 
 
 def _read(items: Iterable[str | files.Problem]) -> Iterator[tuple[str, bytes | files.Problem]]:

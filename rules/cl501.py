@@ -7,7 +7,7 @@ id, a row number, an expert) times a step, or an index made of a program id time
 where an operand was cast to int64, however early: on the loaded value, on the program id, on the index.
 
 One finding a kernel is made for the products with loaded indices (a warning). Those with program ids (info:
-whether they overflow depends on the size of the tensor alone) and those with sizes and constexprs are reported
+whether they overflow depends on the size of the tensor alone) and those with sizes and constexprs are told
 only where the rule is selected by its code. Silent for a stride that every launch
 in the checked files passes as 1 or as another small number, for an index that is known to be loaded from an
 int64 tensor, and for products that stay small:

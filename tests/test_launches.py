@@ -200,4 +200,4 @@ def test_files_that_may_launch_are_told_from_their_text(text, expected):
     source += b"scale = triton.jit(f)\n"
     names = candidates.kernel_names([source])
     assert names == {"add", "scale"}
-    assert candidates.may_launch_one_of(text, names) is expected
+    assert candidates.may_launch_one_of(text.encode(), names) is expected

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 #: What ends the subscript of a launch and begins its arguments.
 LAUNCH = re.compile(r"\]\s*\(")
-_WORD = re.compile(r"\w+")
-_ASCII_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)  # a third faster
+_LAUNCH = re.compile(rb"\]\s*\(")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _MAKERS = rb"(?:jit|heuristics|autotune)"
 #: A function that a decorator of such a name makes a kernel; further decorators and comments stand between.
 _DECORATED = re.compile(
@@ -19,8 +19,8 @@ _MADE = re.compile(
     rb"^[ \t]*(?:\w+\.)*(\w+)[ \t]*=[ \t]*(?:triton\.|gluon\.)?" + _MAKERS + rb"\s*\(", re.MULTILINE
 )
 #: A file with a kernel of its own: most of them launch it.
-_HOLDS = re.compile(r"^[ \t]*@[\w.]*jit\b", re.MULTILINE)
-_IMPORT = re.compile(r"\bimport\s+(?:\([^)]*\)|[^\n]*)")
+_HOLDS = re.compile(rb"^[ \t]*@[\w.]*jit\b", re.MULTILINE)
+_IMPORT = re.compile(rb"\bimport\s+(?:\([^)]*\)|[^\n]*)")
 
 
 def kernel_names(sources: Iterable[bytes]) -> frozenset[str]:
@@ -32,24 +32,26 @@ def kernel_names(sources: Iterable[bytes]) -> frozenset[str]:
     return frozenset(name.decode("utf-8", "replace") for name in found)
 
 
-def may_launch_one_of(text: str, names: frozenset[str]) -> bool:
-    """Whether a call with a subscript in ``text`` may launch a kernel with one of ``names``.
+def may_launch_one_of(data: bytes, names: frozenset[str]) -> bool:
+    """Whether a call with a subscript in ``data`` (the content of a file) may launch a kernel with one of
+    ``names``.
 
     That takes the name of a kernel, before a subscript or as a value: imported, assigned, returned, an
     argument. A name that is only called is that of a function of the host.
     """
-    if LAUNCH.search(text) is None:
+    if _LAUNCH.search(data) is None:
         return False
-    if _HOLDS.search(text) is not None:
+    if _HOLDS.search(data) is not None or not all(map(str.isascii, names)):
         return True
-    there = names.intersection((_ASCII_WORD if text.isascii() else _WORD).findall(text))
+    there = {name.encode() for name in names}.intersection(_WORD.findall(data))
     if not there:
         return False
-    either = "|".join(map(re.escape, there))
-    if re.search(rf"\b(?:{either})\s*\[|(?:[.=(,]\s*|\breturn\s+)(?:{either})\b(?![ \t]*[(.=\[\w])", text):
+    either = b"|".join(there)
+    used = rb"\b(?:%b)\s*\[|(?:[.=(,]\s*|\breturn\s+)(?:%b)\b(?![ \t]*[(.=\[\w])" % (either, either)
+    if re.search(used, data):
         return True
-    word = re.compile(rf"\b(?:{either})\b")
-    return any(word.search(m[0]) for m in _IMPORT.finditer(text))
+    word = re.compile(rb"\b(?:%b)\b" % either)
+    return any(word.search(m[0]) for m in _IMPORT.finditer(data))
 
 
 def lines_of(pattern: re.Pattern[str], text: str) -> list[int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from coalesce_lint.launches.callers import Callers
-from coalesce_lint.launches.candidates import LAUNCH, may_launch_one_of
+from coalesce_lint.launches.candidates import LAUNCH
 from coalesce_lint.launches.host import launches_of
 from coalesce_lint.launches.modules import HostTree
 from coalesce_lint.launches.records import Launch
@@ -33,35 +33,23 @@ class LaunchIndex:
         return {name: found for (file, name), found in self.launches.items() if file == key}
 
 
-def build(
-    texts: Sequence[tuple[str, str]],
-    roots: Sequence[Path],
-    innermost: bool,
-    kernels: frozenset[str] | None = None,
-) -> LaunchIndex:
-    """The index of the launches in ``texts`` (path, source text). Never raises on what they hold.
-
-    ``kernels``: the names of the kernels whose launches are wanted, all of them by default.
-    """
+def build(texts: Sequence[tuple[str, str]], roots: Sequence[Path], innermost: bool) -> LaunchIndex:
+    """The index of the launches in ``texts`` (path, source text). Never raises on what they hold."""
     # syntax trees are many objects without cycles; the collector would walk all of them over and over
     collecting = gc.isenabled()
     gc.disable()
     tree = HostTree(roots)
     try:
-        return _build(texts, tree, innermost, kernels)
+        return _build(texts, tree, innermost)
     finally:
         tree.forget_functions()
         if collecting:
             gc.enable()
 
 
-def _build(
-    texts: Sequence[tuple[str, str]], tree: HostTree, innermost: bool, kernels: frozenset[str] | None
-) -> LaunchIndex:
+def _build(texts: Sequence[tuple[str, str]], tree: HostTree, innermost: bool) -> LaunchIndex:
     index = LaunchIndex()
-    texts = [(path, text) for path, text in texts if LAUNCH.search(text)]
-    launching = texts if kernels is None else [t for t in texts if may_launch_one_of(t[1], kernels)]
-    modules = [m for path, text in launching if (m := tree.add(path, text)) is not None]
+    modules = [m for path, text in texts if LAUNCH.search(text) and (m := tree.add(path, text)) is not None]
     callers = Callers(tree, modules, innermost)
     for module in modules:
         path = os.path.abspath(module.path)
