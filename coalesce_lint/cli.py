@@ -111,9 +111,10 @@ def main(args: Sequence[str] | None = None) -> int:
         terminal.complain(str(error))
         return 2
     except Exception as error:
-        if os.environ.get("COALESCE_LINT_DEBUG"):
+        from coalesce_lint.failures import debugging, describe
+
+        if debugging():
             raise
-        from coalesce_lint.failures import describe
 
         terminal.complain(f"internal error: {describe(error)} (COALESCE_LINT_DEBUG=1 shows where)")
         return 2

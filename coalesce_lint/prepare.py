@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from coalesce_lint import files, selection
 from coalesce_lint.assume import Assumptions
 from coalesce_lint.check_file import Work
+from coalesce_lint.failures import debugging
 from coalesce_lint.per_file import PerFileIgnores
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def work(found: Settings, rules: Sequence[Rule], paths: Sequence[str]) -> Work:
 
 def cache(found: Settings, todo: Work) -> Callable[[], ResultCache] | None:
     """Opens the results of earlier runs that did ``todo``; None while a fault is looked for."""
-    if os.environ.get("COALESCE_LINT_DEBUG"):
+    if debugging():
         return None
 
     def opened() -> ResultCache:

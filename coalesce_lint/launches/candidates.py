@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from coalesce_lint import files
+
 #: What ends the subscript of a launch and begins its arguments.
 LAUNCH = re.compile(r"\]\s*\(")
-_LAUNCH = re.compile(rb"\]\s*\(")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _MAKERS = rb"(?:jit|heuristics|autotune)"
 #: A function that a decorator of such a name makes a kernel; further decorators and comments stand between.
@@ -39,7 +40,7 @@ def may_launch_one_of(data: bytes, names: frozenset[str]) -> bool:
     That takes the name of a kernel, before a subscript or as a value: imported, assigned, returned, an
     argument. A name that is only called is that of a function of the host.
     """
-    if _LAUNCH.search(data) is None:
+    if not files.may_launch(data):
         return False
     if _HOLDS.search(data) is not None or not all(map(str.isascii, names)):
         return True

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from coalesce_lint.failures import debugging
 from coalesce_lint.verify.stage import Stage, StageError, environment, exit_text, kill_group
 
 COMPILE = "coalesce_lint.verify.compile_worker"
@@ -135,7 +136,7 @@ class Session:
         """A stage's answer, ``{"error": ...}`` where it failed, died or took too long."""
         try:
             answer = self.warm(module).ask(task, timeout or self.settings.timeout)
-            if os.environ.get("COALESCE_LINT_DEBUG") and "traceback" in answer:
+            if debugging() and "traceback" in answer:
                 sys.stderr.write(answer["traceback"])
             return answer
         except StageError as error:
