@@ -125,6 +125,8 @@ def main() -> int:
         for number, (some, wrong) in enumerate(pool.map(check_seeds, chunks(options.seed, options.count))):
             counts += some
             mistakes += wrong
+            for seed, (kind, pattern, notes), _ in wrong:
+                print(f"seed {seed}: {kind} (claimed {pattern}, notes: {notes or 'none'})", flush=True)
             if number % 40 == 39:
                 print(f"... {(number + 1) * CHUNK} kernels, {len(mistakes)} disagreements", flush=True)
     print(f"{options.count} kernels, {sum(counts.values())} accesses, {time.perf_counter() - start:.0f} s")

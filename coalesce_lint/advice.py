@@ -174,7 +174,6 @@ def _contiguous(part: Part) -> tuple[str, str]:
     return ("", f" (contiguous where {part.unit} is 1)") if part.unit else ("contiguous ", "")
 
 
-
 def _extent(access: Access) -> str:
     for axis in access.axes:
         if axis.axis == access.lane_axis:

@@ -82,7 +82,7 @@ def load_engine() -> ModuleType:
 def load_all() -> None:
     """Imports all that reading a kernel needs, so that forked workers have it and none imports it anew."""
     from coalesce_lint.findings import all_rules
-    from coalesce_lint.kernels import finish  # noqa: F401  libcst and sympy come with it
+    from coalesce_lint.kernels import finish  # noqa: F401  sympy comes with it
 
     load_engine()
     all_rules()

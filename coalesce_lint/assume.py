@@ -168,9 +168,7 @@ def _sizes() -> Iterator[int]:
         number += 16 * 34
 
 
-def _in_words(
-    launch: Launch, assumptions: Assumptions, config: Config | None, pinned: Launch
-) -> list[str]:
+def _in_words(launch: Launch, assumptions: Assumptions, config: Config | None, pinned: Launch) -> list[str]:
     """What was taken for granted; empty where everything was pinned."""
     types = sorted({p.type for n, p in launch.pointers.items() if n not in pinned.pointers})
     words = [f"{'/'.join(types)} elements"] if types else []

@@ -91,29 +91,36 @@ def _results(
 ) -> list[FileResult]:
     """What comes of each of ``sources``, from the cache where it knows."""
     kernels = kernel_names(data for _, data in sources)
+    find = functools.partial(find_launches, hosts, todo.roots, todo.assumptions, kernels, jobs)
     if cache is None:
-        todo = replace(todo, launches=find_launches(hosts, todo.roots, todo.assumptions, kernels))
-        return _analyzed(sources, todo, jobs, progress)
+        launches = find()
+        return _analyzed(sources, replace(todo, launches=launches), jobs, progress) + _unread(launches)
     digests = cache.launches(hosts, kernels)
-    index = None
+    index: LaunchIndex | None = None
     if digests is None:
         with consulted.recording() as answers:
-            index = find_launches(hosts, todo.roots, todo.assumptions, kernels)
+            index = find()
         digests = _launch_digests(index)
-        cache.keep_launches(hosts, kernels, digests, answers)
+        if not index.failures:
+            cache.keep_launches(hosts, kernels, digests, answers)
     launched = [digests.get(os.path.abspath(name), "") for name, _ in sources]
     known = [cache.result(*source, digest) for source, digest in zip(sources, launched, strict=True)]
     missing = [i for i, result in enumerate(known) if result is None]
     if missing:
         if index is None:
-            index = find_launches(hosts, todo.roots, todo.assumptions, kernels)
+            index = find()
             digests = _launch_digests(index)
             launched = [digests.get(os.path.abspath(name), "") for name, _ in sources]
         found = _analyzed([sources[i] for i in missing], replace(todo, launches=index), jobs, progress)
         for i, result in zip(missing, found, strict=True):
             cache.keep(sources[i][1], launched[i], result)
             known[i] = result
-    return [result for result in known if result is not None]
+    return [result for result in known if result is not None] + (_unread(index) if index is not None else [])
+
+
+def _unread(index: LaunchIndex) -> list[FileResult]:
+    """What is told of host files whose launches could not be read."""
+    return [FileResult(path, crash=why) for path, why in index.failures.items()]
 
 
 def _launch_digests(index: LaunchIndex) -> dict[str, str]:
@@ -135,6 +142,7 @@ def find_launches(
     roots: Sequence[Path],
     assumptions: Assumptions | None,
     kernels: frozenset[str],
+    jobs: int = 1,
 ) -> LaunchIndex:
     """The launches of ``kernels`` (names) in the files of ``hosts`` (name, content); text that cannot be
     decoded holds none.
@@ -147,7 +155,7 @@ def find_launches(
             continue
         with contextlib.suppress(files.DecodeError):
             texts.append((name, files.decode(data)))
-    return index.build(texts, roots, assumptions is None or assumptions.innermost)
+    return index.build(texts, roots, assumptions is None or assumptions.innermost, jobs)
 
 
 def _read(items: Iterable[str | files.Problem]) -> Iterator[tuple[str, bytes | files.Problem]]:

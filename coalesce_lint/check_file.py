@@ -124,6 +124,7 @@ def _check(path: str, data: bytes, todo: Work) -> FileResult:
             result.findings.append(_without_site(_framed(finding, comments) if todo.frames else finding))
     result.used = texts.used()
     result.idle = _idle_comments(own, rules, todo, failed)
+    report.release()
     return result
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 #: Answers: whether there is such a file, or anything of that name; else the digest of the content.
@@ -32,7 +32,7 @@ def recording() -> Iterator[dict[str, str]]:
     try:
         yield noted
     finally:
-        _recordings.remove(noted)
+        _recordings[:] = [r for r in _recordings if r is not noted]  # others may hold the same
 
 
 def note(path: str, data: bytes | None) -> None:
@@ -74,6 +74,12 @@ def _note(path: str, answer: str) -> None:
     for noted in _recordings:
         if noted.get(key, _FILE) == _FILE:  # a content says more than that there is a file
             noted[key] = answer
+
+
+def add(answers: Mapping[str, str]) -> None:
+    """Notes what another process was answered."""
+    for path, answer in answers.items():
+        _note(path, answer)
 
 
 def answer_now(path: str, answer: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,8 +19,6 @@ from coalesce_lint.model import KernelModel
 from coalesce_lint.syntax import walk
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from coalesce_lint.kernels.finish import Finisher
     from coalesce_lint.pins import Pins
 
@@ -108,9 +105,7 @@ def _one_kernel(
     reached: _Reached,
 ) -> None:
     """Reads one kernel; a failure becomes an error of the report, the other kernels go on."""
-    # imported here: a file without kernels needs neither libcst nor sympy
-    import libcst as cst
-
+    # imported here: a file without kernels does not need sympy
     from coalesce_lint.kernels.finish import Finisher
     from coalesce_lint.kernels.interpret import Interpreter
 
@@ -138,8 +133,6 @@ def _one_kernel(
         kernel.model = KernelModel(kernel, launches, assumptions.min_waste)
         if it.dead_sites:
             reached.finishers.append((kernel, finisher))
-    except cst.ParserSyntaxError as e:
-        report.errors.append(_parser_error(fn, e))
     except RecursionError:
         report.errors.append(_kernel_error(fn, "nested too deeply to be read"))
     except Exception as e:
@@ -150,16 +143,8 @@ def _one_kernel(
     report.kernels.append(kernel)
 
 
-def _kernel_error(fn: Function, message: str, line: int | None = None) -> FileError:
-    return FileError(fn.module.path, line or fn.line, message, kernel=fn.name)
-
-
-def _parser_error(fn: Function, error: cst.ParserSyntaxError) -> FileError:
-    # the line in the message is right, that beside it is one too far
-    match = re.match(r"(?:\w+ error: )?(?:error at (\d+):\d+: )?(.*)", error.message)
-    within, what = (match[1], match[2]) if match else (None, error.message)
-    line = fn.first_line + int(within or error.raw_line) - 1 - fn.is_indented
-    return _kernel_error(fn, f"its source cannot be parsed by libcst: {what}", line)
+def _kernel_error(fn: Function, message: str) -> FileError:
+    return FileError(fn.module.path, fn.line, message, kernel=fn.name)
 
 
 def _at(access: Access) -> tuple[str, int, int]:

@@ -77,9 +77,7 @@ class LaunchModel:
             op = self.operation(access)
             try:
                 self._costs[key] = (
-                    None
-                    if op is None
-                    else Counter(op, self.analysis, self._shared, self._varying).cost()
+                    None if op is None else Counter(op, self.analysis, self._shared, self._varying).cost()
                 )
             except _FAILURES:
                 # Kernels may mix numbers, None and floats in ways no address does: then there is no cost.

@@ -57,9 +57,7 @@ class ResultCache:
             self._base = [_tool(), records.plain(list(rules)), todo.plain(), os.getcwd()]
             self._open()
 
-    def launches(
-        self, hosts: Sequence[tuple[str, bytes]], kernels: frozenset[str]
-    ) -> dict[str, str] | None:
+    def launches(self, hosts: Sequence[tuple[str, bytes]], kernels: frozenset[str]) -> dict[str, str] | None:
         """The digest of the launches of each file's kernels, as an earlier run found those of ``kernels``
         (names) in ``hosts``.
         """
@@ -228,19 +226,16 @@ def _tool() -> list[str]:
                     path = os.path.join(folder, name)
                     with open(path, "rb") as file:
                         digests.append([os.path.relpath(path, top), consulted.digest(file.read())])
-    return [__version__, platform.python_version(), fingerprint(digests), *_libraries()]
+    return [__version__, platform.python_version(), fingerprint(digests), *_library()]
 
 
-def _libraries() -> list[str]:
-    """The parsing and simplifying libraries: their folders of metadata have the version in the name."""
+def _library() -> list[str]:
+    """The simplifying library: its folder of metadata has the version in its name."""
     from importlib.util import find_spec
 
-    found = []
-    for name in ("libcst", "sympy"):
-        spec = find_spec(name)
-        where = Path(spec.origin).parent.parent if spec is not None and spec.origin else None
-        found += sorted(str(p) for p in where.glob(f"{name}-*info")) if where is not None else [name]
-    return found
+    spec = find_spec("sympy")
+    where = Path(spec.origin).parent.parent if spec is not None and spec.origin else None
+    return sorted(str(p) for p in where.glob("sympy-*info")) if where is not None else []
 
 
 def _checksum(key: str, body: str) -> str:

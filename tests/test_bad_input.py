@@ -257,28 +257,3 @@ def test_explain_of_all_hard_kernels(tmp_path):
         told = run("explain", "--format", form, ".", cwd=tmp_path)
         assert told.returncode == 0, told.stderr
         assert "row_sum" in told.stdout
-
-
-def test_a_kernel_that_libcst_cannot_parse_is_told_with_its_line(tmp_path, monkeypatch, capsys):
-    import libcst
-
-    from coalesce_lint import cli
-
-    parse = libcst.parse_module
-
-    def fussy(text):
-        return parse(text.replace("n * 7", "n * *"))
-
-    monkeypatch.setattr("coalesce_lint.kernels.source.cst.parse_module", fussy)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.py").write_text(
-        STRIDED
-        + "\n\nif True:\n\n    @triton.jit\n    def broken(x, n):\n        i = n * 7\n        tl.load(x)\n"
-    )
-    assert cli.main(["--isolated", "--jobs", "1", "k.py"]) == 1
-    first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("k.py:9:9: CL101")
-    assert second.startswith(
-        "k.py:17:1: CL901 [error] kernel broken is not wholly checked: its source cannot be parsed"
-    )
-    assert "@" not in second

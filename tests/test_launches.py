@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 
 import pytest
 from support import run
 
+from coalesce_lint import check, consulted, files
 from coalesce_lint.engine import analyze_text
-from coalesce_lint.launches import candidates
+from coalesce_lint.findings import all_rules
+from coalesce_lint.launches import candidates, index
 from coalesce_lint.launches.index import build
 from coalesce_lint.launches.verdict import attach
 
@@ -201,3 +205,51 @@ def test_files_that_may_launch_are_told_from_their_text(text, expected):
     names = candidates.kernel_names([source])
     assert names == {"add", "scale"}
     assert candidates.may_launch_one_of(text.encode(), names) is expected
+
+
+def _hosts(folder, count):
+    """Kernels in one file, and ``count`` files that launch them, some through a helper in another file."""
+    (folder / "kernels.py").write_text(KERNEL)
+    (folder / "helper.py").write_text("def turned(x):\n    return x.t()\n")
+    for k in range(count):
+        how = "turned(x)" if k % 2 else "x.contiguous()"
+        text = "from kernels import rows\nfrom helper import turned\n\n\n" + launch(f"x = {how}")
+        (folder / f"host{k}.py").write_text(text)
+    return [(str(p), p.read_text()) for p in sorted(folder.glob("*.py"))]
+
+
+def test_processes_read_the_same_launches(tmp_path, monkeypatch):
+    texts = _hosts(tmp_path, 12)
+    with consulted.recording() as alone:
+        expected = build(texts, [tmp_path], True)
+    monkeypatch.setattr(index, "PARALLEL_FROM", 1)
+    with consulted.recording() as together:
+        found = build(texts, [tmp_path], True, jobs=3)
+    assert found == expected
+    assert len(found.of(str(tmp_path / "kernels.py"), "rows")) == 12
+    assert together == alone
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_host_file_that_breaks_the_reading_is_told_and_the_rest_is_read(tmp_path, monkeypatch, jobs):
+    _hosts(tmp_path, 4)
+    monkeypatch.setattr(index, "PARALLEL_FROM", 1)
+    read = index.launches_of
+
+    def breaking(module, tree, callers):
+        if module.path.endswith("host1.py"):
+            raise KeyError("odd")
+        if module.path.endswith("host2.py") and jobs > 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return read(module, tree, callers)
+
+    monkeypatch.setattr(index, "launches_of", breaking)
+    todo = check.Work(tuple(r.code for r in all_rules()), roots=(tmp_path,))
+    outcome = check.check_paths(files.walk([str(tmp_path)]), todo, jobs)
+    told = {os.path.basename(p.path): p.message for p in outcome.problems}
+    assert outcome.exit_code == 2
+    assert told.pop("host1.py") == "internal error: KeyError: 'odd'; the launches in the file are not all known"
+    if jobs > 1:
+        assert "SIGKILL" in told.pop("host2.py")
+    assert not told
+    assert "CL201" in [f.code for f in outcome.findings]  # host3.py launches with x.t()

@@ -102,8 +102,6 @@ def test_warnings_about_the_source_are_not_ours(tmp_path):
         assert told.stderr == ""
 
 
-def test_spacing_that_libcst_refuses_is_an_error_of_the_kernel():
-    report = analyze_text(f"{HEAD}class A:\n    @triton.jit\n    def k(x):\n        y = not.5\n", "k.py")
-    (error,) = report.errors
-    assert (error.kernel, error.line) == ("k", 5)
-    assert len(report.kernels) == 1
+def test_odd_spacing_is_read():
+    body = "class A:\n    @triton.jit\n    def k(x):\n\f        tl.load(x+0if not.5else x+tl.arange(0,64)*3)\n"
+    assert pattern(HEAD + body) == ("strided", "x", "3")

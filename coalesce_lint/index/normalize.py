@@ -126,7 +126,7 @@ _LARGEST = {"i8": 127, "u8": 255, "i16": 32767, "u16": 65535, "u32": None, "u64"
 #: Operations whose result may leave the range of its type.
 _WRAPPING = frozenset(("cast", "add", "sub", "mul", "shl", "neg", "not"))
 #: Operations whose value at a lane depends on their inputs at that lane only.
-_LANE_BY_LANE = frozenset(("load", "data"))
+_LANE_BY_LANE = frozenset(("load", "data", "cast"))
 _NEED_SHAPE = frozenset(
     ("arange", "reshape", "join", "interleave", "split", "carried", "cat", "scan", "sort", "opaque")
 )

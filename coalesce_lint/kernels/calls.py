@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import libcst as cst
+import ast
 
 from coalesce_lint.access import Place
 from coalesce_lint.index.nodes import Node, const
@@ -15,13 +15,11 @@ from coalesce_lint.reasons import Reason
 class Calls(Reading):
     """The values of calls."""
 
-    def call(self, node: cst.Call) -> Value:
+    def call(self, node: ast.Call) -> Value:
         func = self.expr(node.func)
         args = self.arguments(node)
-        at = self.frame.function.places.get(id(node))
-        path = self.frame.function.module.path
-        place = Place(path, *at) if at else Place(path, self.frame.function.line, 0)
-        self.build.pos = (path, place.line, place.column)
+        place = self.frame.function.module.place(node)
+        self.build.pos = (place.path, place.line, place.column)
         return self.apply(func, args, place)
 
     def apply(self, func: Value, args: Arguments, place: Place) -> Value:
@@ -45,34 +43,34 @@ class Calls(Reading):
         saved, self.frame.env = self.frame.env, env
         self.lambda_depth += 1
         try:
-            if isinstance(func.body, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+            if isinstance(func.body, list):
                 return self.build.opaque(Reason.NESTED_FUNCTION.why, shape=None)
             return self.expr(func.body)
         finally:
             self.lambda_depth -= 1
             self.frame.env = saved
 
-    def arguments(self, node: cst.Call) -> Arguments:
-        out = Arguments([], {}, False, node)
+    def arguments(self, node: ast.Call) -> Arguments:
+        out = Arguments([])
         for a in node.args:
-            if a.star == "" and a.keyword is None:
-                out.positional.append(self.expr(a.value))
-            elif a.keyword is not None:
-                out.keywords[a.keyword.value] = self.expr(a.value)
+            if not isinstance(a, ast.Starred):
+                out.positional.append(self.expr(a))
+            elif isinstance(value := self.expr(a.value), Tup):
+                out.positional.extend(value.items)
             else:
-                value = self.expr(a.value)
-                if a.star == "*" and isinstance(value, Tup):
-                    out.positional.extend(value.items)
-                else:
-                    out.starred = True
+                out.starred = True
+        for keyword in node.keywords:
+            value = self.expr(keyword.value)
+            if keyword.arg is not None:
+                out.keywords[keyword.arg] = value
+            else:
+                out.starred = True
         return out
 
-    def range_bounds(self, node: cst.Call) -> tuple[Node, Node, Node] | None:
+    def range_bounds(self, node: ast.Call) -> tuple[Node, Node, Node] | None:
         """Start, stop and step of a ``range`` in any spelling; None for other iterables."""
-        name = (
-            node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "")
-        )
-        if not isinstance(name, str) or not name.endswith("range"):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if not name.endswith("range"):
             return None
         args = self.arguments(node)
         p = [self.number(x) for x in args.positional[:3]]

@@ -1,10 +1,9 @@
-"""Control flow: joining values where it meets, closing loops, the statements of a suite."""
+"""Control flow: joining values where it meets, closing loops, the names that statements bind."""
 
 from __future__ import annotations
 
+import ast
 from typing import Any
-
-import libcst as cst
 
 from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels.build import Builder
@@ -140,24 +139,20 @@ def assigned_names(stmt: Any) -> list[str]:
     stack: list[Any] = [stmt.body]
     while stack:
         node = stack.pop()
-        if isinstance(node, cst.Assign):
+        if isinstance(node, list):
+            stack.extend(reversed(node))
+        elif isinstance(node, ast.Assign):
             for t in node.targets:
-                _targets(t.target, names)
-        elif isinstance(node, (cst.AugAssign, cst.AnnAssign)):
+                _targets(t, names)
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
             _targets(node.target, names)
-        elif isinstance(node, cst.For):
+        elif isinstance(node, ast.For):
             _targets(node.target, names)
             stack.append(node.body)
-        elif isinstance(node, (cst.While, cst.With, cst.Try)):
+        elif isinstance(node, (ast.While, ast.With, ast.Try)):
             stack.append(node.body)
-        elif isinstance(node, cst.If):
-            stack.append(node.body)
-            if node.orelse is not None:
-                stack.append(node.orelse)
-        elif isinstance(node, cst.Else):
-            stack.append(node.body)
-        elif isinstance(node, (cst.IndentedBlock, cst.SimpleStatementLine, cst.SimpleStatementSuite)):
-            stack.extend(reversed(node.body))
+        elif isinstance(node, ast.If):
+            stack += [node.body, node.orelse]
     if len(_cache) > 4000:
         _cache.clear()
     _cache[key] = (stmt, list(names))
@@ -165,15 +160,10 @@ def assigned_names(stmt: Any) -> list[str]:
 
 
 def _targets(target: Any, names: dict[str, None]) -> None:
-    if isinstance(target, cst.Name):
-        names[target.value] = None
-    elif isinstance(target, (cst.Tuple, cst.List)):
-        for e in target.elements:
-            _targets(e.value, names)
-
-
-def suite(of: Any) -> Any:
-    """The statements of a suite, also of one on the same line (``if x: return``)."""
-    if isinstance(of, cst.SimpleStatementSuite):
-        return [cst.SimpleStatementLine(body=of.body)]
-    return of.body
+    if isinstance(target, ast.Name):
+        names[target.id] = None
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for e in target.elts:
+            _targets(e, names)
+    elif isinstance(target, ast.Starred):
+        _targets(target.value, names)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
-
-import libcst as cst
 
 from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels import control, language, tiles
@@ -30,17 +29,18 @@ class Expressions(Names, Operators, Calls):
 
     def sequence(self, node: Any) -> Value:
         items: list[Value] = []
-        for e in node.elements:
-            value = self.expr(e.value)
-            if isinstance(e, cst.StarredElement) and isinstance(value, Tup):
+        for e in node.elts:
+            starred = isinstance(e, ast.Starred)
+            value = self.expr(e.value if starred else e)
+            if starred and isinstance(value, Tup):
                 items.extend(value.items)
             else:
                 items.append(value)
         return Tup(items)
 
     def comprehension(self, node: Any) -> Value:
-        source = node.for_in
-        if isinstance(source.iter, cst.Call):
+        source = node.generators[0]
+        if isinstance(source.iter, ast.Call):
             bounds = self.range_bounds(source.iter)
             if bounds is None:
                 values = self.expr(source.iter)
@@ -51,29 +51,31 @@ class Expressions(Names, Operators, Calls):
                     values = Tup([const(k) for k in range(*numbers)[:_COMPREHENSION_LIMIT]])
         else:
             values = self.expr(source.iter)
-        if not isinstance(values, Tup) or source.inner_for_in is not None:
+        if not isinstance(values, Tup) or len(node.generators) > 1:
             return self.build.opaque(Reason.COMPREHENSION.why, shape=None)
         saved = dict(self.env)
         out = []
         for item in values.items[:_COMPREHENSION_LIMIT]:
             self.assign(source.target, item)
-            tests = [self.condition(self.expr(t.test)) for t in source.ifs]
+            tests = [self.condition(self.expr(test)) for test in source.ifs]
             if all(t.op == "const" and t.attr for t in tests):
                 out.append(self.expr(node.elt))
         self.frame.env = saved
         return Tup(out)
 
-    def make_lambda(self, node: cst.Lambda) -> Value:
-        return Lambda([p.name.value for p in node.params.params], node.body, dict(self.env))
+    def make_lambda(self, node: ast.Lambda) -> Value:
+        return Lambda(parameter_names(node), node.body, dict(self.env))
 
-    def subscript(self, node: cst.Subscript) -> Value:
+    def subscript(self, node: ast.Subscript) -> Value:
         value = self.expr(node.value)
-        parts = [s.slice for s in node.slice]
+        parts = [node.slice]
+        if isinstance(node.slice, ast.Tuple) and node.slice.elts:
+            parts = node.slice.elts
         if isinstance(value, Tup):
             return self.tuple_item(value, parts)
         if isinstance(value, Node):
-            if len(parts) == 1 and isinstance(parts[0], cst.Index) and value.op == "param":
-                key = self.expr(parts[0].value)
+            if len(parts) == 1 and not isinstance(parts[0], ast.Slice) and value.op == "param":
+                key = self.expr(parts[0])
                 k = int_value(key)
                 if k is not None:
                     return self.element(value, k)
@@ -86,8 +88,8 @@ class Expressions(Names, Operators, Calls):
 
     def tuple_item(self, value: Tup, parts: Any) -> Value:
         part = parts[0]
-        if isinstance(part, cst.Index):
-            k = int_value(self.expr(part.value))
+        if not isinstance(part, ast.Slice):
+            k = int_value(self.expr(part))
             if k is not None and -len(value.items) <= k < len(value.items):
                 return value.items[k]
             if value.items and all(isinstance(v, Node) for v in value.items):
@@ -99,9 +101,9 @@ class Expressions(Names, Operators, Calls):
         bounds = [None if b is None else int_value(self.expr(b)) for b in (part.lower, part.upper, part.step)]
         return Tup(value.items[slice(*bounds)])
 
-    def attribute(self, node: cst.Attribute) -> Value:
+    def attribute(self, node: ast.Attribute) -> Value:
         base = self.expr(node.value)
-        name = node.attr.value
+        name = node.attr
         if isinstance(base, Ref):
             return language.named(self, base, name)
         if isinstance(base, Tup) and name in base.names:
@@ -115,41 +117,44 @@ class Expressions(Names, Operators, Calls):
         return Bound(base, name)
 
 
-def _integer(self: Expressions, node: cst.Integer) -> Value:
-    value = node.evaluated_value
-    return const(value) if value.bit_length() <= 256 else self.build.opaque(Reason.NUMBER_SIZE.why)
+def parameter_names(node: ast.Lambda | ast.FunctionDef) -> list[str]:
+    """The names of the positional parameters of a lambda or a function inside a kernel."""
+    return [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
 
 
-def _string(self: Expressions, node: Any) -> Value:
-    value = node.evaluated_value if hasattr(node, "evaluated_value") else None
-    return const(value if isinstance(value, str) else "")
+def _constant(self: Expressions, node: ast.Constant) -> Value:
+    value = node.value
+    if isinstance(value, int) and value.bit_length() > 256:
+        return self.build.opaque(Reason.NUMBER_SIZE.why)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return const(value)
+    if isinstance(value, bytes):
+        return const("")
+    return self.build.opaque(Reason.EXPRESSION.of(type(value).__name__), shape=None)  # ... or 1j
 
 
-def _walrus(self: Expressions, node: cst.NamedExpr) -> Value:
+def _walrus(self: Expressions, node: ast.NamedExpr) -> Value:
     value = self.expr(node.value)
     self.assign(node.target, value)
     return value
 
 
 _EXPRESSIONS: dict[type, Any] = {
-    cst.NamedExpr: _walrus,
-    cst.Name: Expressions.name,
-    cst.Integer: _integer,
-    cst.Float: lambda self, node: const(float(node.value.replace("_", ""))),
-    cst.SimpleString: _string,
-    cst.ConcatenatedString: _string,
-    cst.FormattedString: _string,
-    cst.BinaryOperation: Expressions.binary,
-    cst.UnaryOperation: Expressions.unary,
-    cst.BooleanOperation: Expressions.boolean,
-    cst.Comparison: Expressions.comparison,
-    cst.IfExp: Expressions.if_expression,
-    cst.Tuple: Expressions.sequence,
-    cst.List: Expressions.sequence,
-    cst.ListComp: Expressions.comprehension,
-    cst.GeneratorExp: Expressions.comprehension,
-    cst.Lambda: Expressions.make_lambda,
-    cst.Subscript: Expressions.subscript,
-    cst.Attribute: Expressions.attribute,
-    cst.Call: Expressions.call,
+    ast.NamedExpr: _walrus,
+    ast.Name: Expressions.name,
+    ast.Constant: _constant,
+    ast.JoinedStr: lambda self, node: const(""),
+    ast.BinOp: Expressions.binary,
+    ast.UnaryOp: Expressions.unary,
+    ast.BoolOp: Expressions.boolean,
+    ast.Compare: Expressions.comparison,
+    ast.IfExp: Expressions.if_expression,
+    ast.Tuple: Expressions.sequence,
+    ast.List: Expressions.sequence,
+    ast.ListComp: Expressions.comprehension,
+    ast.GeneratorExp: Expressions.comprehension,
+    ast.Lambda: Expressions.make_lambda,
+    ast.Subscript: Expressions.subscript,
+    ast.Attribute: Expressions.attribute,
+    ast.Call: Expressions.call,
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
 from coalesce_lint.access import Call, Place
 from coalesce_lint.kernels import control
 from coalesce_lint.kernels.reading import Frame, Reading
@@ -22,10 +20,6 @@ class Inlining(Reading):
         depth = sum(f.function is fn for f in self.frames)
         if len(self.frames) > MAX_INLINE_DEPTH or depth > 1:
             return self.build.opaque(Reason.CALL_DEPTH.of(fn.name), shape=None)
-        try:
-            body = control.suite(fn.tree.body)
-        except cst.ParserSyntaxError:
-            return self.build.opaque(Reason.NOT_PARSED.of(fn.name), shape=None)
         self.inlined.add(fn)
         self.sources.setdefault(fn.module.path, fn.module)
         env = self.bind(fn, args)
@@ -36,7 +30,7 @@ class Inlining(Reading):
         self.frames.append(frame)
         loops, self.loops = self.loops, list(self.loops)
         try:
-            self.block(body)
+            self.block(fn.node.body)
         finally:
             self.frames.pop()
             self.chain.pop()

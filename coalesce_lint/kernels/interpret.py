@@ -11,7 +11,6 @@ from typing import Any
 
 from coalesce_lint.access import Call
 from coalesce_lint.index.nodes import Node, Param, const
-from coalesce_lint.kernels import control
 from coalesce_lint.kernels.build import Budget, Builder
 from coalesce_lint.kernels.inlining import Inlining
 from coalesce_lint.kernels.modules import Resolver
@@ -45,7 +44,7 @@ class Interpreter(Statements, Inlining):
         self.dead_sites: list[RawSite] = []  #: accesses of helpers in branches that are dead for this kernel
         self.in_dead = False
         self.sources: dict[str, Module] = {kernel.module.path: kernel.module}
-        self.deadline = time.monotonic() + TIME_LIMIT
+        self.deadline = time.thread_time() + TIME_LIMIT
         self.lambda_depth = 0
         self.statements = 0
         self.global_symbols, self.elements, self.unknown_tiles = {}, {}, {}
@@ -59,7 +58,7 @@ class Interpreter(Statements, Inlining):
         frame = Frame(self.kernel, env)
         self.frames.append(frame)
         try:
-            self.block(control.suite(self.kernel.tree.body))
+            self.block(self.kernel.node.body)
         except Budget:
             self.spent = "too large to be read to its end; accesses further down are not judged"
         except RecursionError:

@@ -96,7 +96,7 @@ def call_method(it: Reading, bound: Bound, args: Arguments, place: Place) -> Val
         if done is not None:
             return done
     if isinstance(owner, Node):
-        merged = Arguments([owner, *args.positional], args.keywords, args.starred, args.call)
+        merged = Arguments([owner, *args.positional], args.keywords, args.starred)
         if name in TABLE:
             return TABLE[name](it, merged, place)
         if name in reductions.DATA or name in ("item", "handle"):

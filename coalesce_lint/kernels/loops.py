@@ -5,9 +5,8 @@ A loop over a tuple of the kernel is unrolled.
 
 from __future__ import annotations
 
+import ast
 from typing import Any
-
-import libcst as cst
 
 from coalesce_lint.index.nodes import Carry, Loop, Node
 from coalesce_lint.kernels import control
@@ -21,9 +20,9 @@ _UNROLL = 16
 class Loops(Reading):
     """Reads ``for`` and ``while``."""
 
-    def for_loop(self, stmt: cst.For) -> str | None:
+    def for_loop(self, stmt: ast.For) -> str | None:
         bounds: Any = None
-        if isinstance(stmt.iter, cst.Call):
+        if isinstance(stmt.iter, ast.Call):
             bounds = self.range_bounds(stmt.iter)
             if bounds is None:
                 items = self.expr(stmt.iter)
@@ -34,15 +33,15 @@ class Loops(Reading):
             for item in bounds.items[:_UNROLL]:
                 self.assign(stmt.target, item)
                 mark = len(self.guards)
-                flow = self.block(control.suite(stmt.body))
+                flow = self.block(stmt.body)
                 del self.guards[mark:]
                 if flow == "return":
                     return flow
                 if flow == "break":
                     break
             return None
-        name = stmt.target.value if isinstance(stmt.target, cst.Name) else ""
-        loop = Loop(name, len(self.loops), self.line_of(stmt))
+        name = stmt.target.id if isinstance(stmt.target, ast.Name) else ""
+        loop = Loop(name, len(self.loops), stmt.lineno)
         if not isinstance(bounds, tuple):
             variable: Value = self.build.opaque(Reason.LOOP_VALUES.why)
         else:
@@ -51,17 +50,12 @@ class Loops(Reading):
         self.loop_body(stmt, loop, variable, None)
         return None
 
-    def line_of(self, stmt: Any) -> int:
-        at = self.frame.function.places.get(id(stmt))
-        return at[0] if at else self.frame.function.line
-
-    def while_loop(self, stmt: cst.While) -> str | None:
-        loop = Loop("", len(self.loops), self.line_of(stmt))
+    def while_loop(self, stmt: ast.While) -> str | None:
+        loop = Loop("", len(self.loops), stmt.lineno)
         self.loop_body(stmt, loop, None, stmt.test)
         return None
 
     def loop_body(self, stmt: Any, loop: Loop, variable: Value | None, test: Any) -> None:
-        body = control.suite(stmt.body)
         heads: list[tuple[str, Value]] = []
         for name in control.assigned_names(stmt):
             if name in self.env:
@@ -78,7 +72,7 @@ class Loops(Reading):
                 self.guards.append((cond, True))
         frame = LoopFrame(loop)
         self.loops.append(frame)
-        flow = self.block(body)
+        flow = self.block(stmt.body)
         self.loops.pop()
         del self.guards[mark:]
         ends = frame.exits + ([] if flow in ("return", "continue", "break") else [self.env])
@@ -86,8 +80,7 @@ class Loops(Reading):
             outs = [e[name] for e in ends if name in e]
             control.close(self.build, head, outs)
             self.env[name] = head
-        if stmt.orelse is not None:
-            self.block(control.suite(stmt.orelse.body))
+        self.block(stmt.orelse)
 
     def carry(self, value: Value, name: str, loop: Loop) -> Value | None:
         """The value of a name at the head of a loop that changes it; None where it need not be followed."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-import libcst as cst
-
 from coalesce_lint.index.nodes import Node, Param, const
 from coalesce_lint.kernels import language
 from coalesce_lint.kernels.builtin_functions import BUILTINS
@@ -31,15 +29,13 @@ _AST_BINARY = {
 class Names(Reading):
     """The values of names and of module-level constants."""
 
-    def name(self, node: cst.Name) -> Value:
-        return self.lookup(node.value)
+    def name(self, node: ast.Name) -> Value:
+        return self.lookup(node.id)
 
     def lookup(self, name: str) -> Value:
         env = self.frame.env
         if name in env:
             return env[name]
-        if name in ("True", "False", "None"):
-            return const({"True": True, "False": False, "None": None}[name])
         function = self.frame.function
         if name in function.hidden:
             return self.global_symbol(name, f"{function.name}.{name}")

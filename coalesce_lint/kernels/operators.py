@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-import libcst as cst
+import ast
 
 from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels import control
 from coalesce_lint.kernels.build import int_value
 from coalesce_lint.kernels.reading import Reading
 from coalesce_lint.kernels.values import DType, Tup, Value
-from coalesce_lint.reasons import Reason
 
-_BINARY = {
-    cst.Add: "add",
-    cst.Subtract: "sub",
-    cst.Multiply: "mul",
-    cst.FloorDivide: "div",
-    cst.Modulo: "mod",
-    cst.Divide: "truediv",
-    cst.BitAnd: "and",
-    cst.BitOr: "or",
-    cst.BitXor: "xor",
-    cst.LeftShift: "shl",
-    cst.RightShift: "shr",
-    cst.Power: "pow",
-    cst.MatrixMultiply: "truediv",
+#: Operators of expressions and of augmented assignments.
+BINARY: dict[type, str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.FloorDiv: "div",
+    ast.Mod: "mod",
+    ast.Div: "truediv",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+    ast.Pow: "pow",
+    ast.MatMult: "truediv",
 }
 _COMPARE: dict[type, str] = {
-    cst.LessThan: "lt",
-    cst.LessThanEqual: "le",
-    cst.GreaterThan: "gt",
-    cst.GreaterThanEqual: "ge",
-    cst.Equal: "eq",
-    cst.NotEqual: "ne",
-    cst.Is: "eq",
-    cst.IsNot: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Is: "eq",
+    ast.IsNot: "ne",
 }
 
 
 class Operators(Reading):
     """The values of operators."""
 
-    def binary(self, node: cst.BinaryOperation) -> Value:
-        op = _BINARY.get(type(node.operator))
+    def binary(self, node: ast.BinOp) -> Value:
         a, b = self.expr(node.left), self.expr(node.right)
-        return self.binary_values(op, a, b) if op else self.build.opaque(Reason.OPERATOR.why)
+        return self.binary_values(BINARY[type(node.op)], a, b)
 
     def binary_values(self, op: str, a: Value, b: Value) -> Value:
         if isinstance(a, Tup) and isinstance(b, Tup) and op == "add":
@@ -56,56 +55,60 @@ class Operators(Reading):
             return DType()
         return self.build.binary(op, self.number(a), self.number(b))
 
-    def unary(self, node: cst.UnaryOperation) -> Value:
-        value = self.expr(node.expression)
-        if isinstance(node.operator, cst.Not):
+    def unary(self, node: ast.UnaryOp) -> Value:
+        value = self.expr(node.operand)
+        if isinstance(node.op, ast.Not):
             return self.build.negate(self.condition(value))
         x = self.number(value)
-        if isinstance(node.operator, cst.Minus):
+        if isinstance(node.op, ast.USub):
             if x.op == "const" and isinstance(x.attr, (int, float)):
                 return const(-x.attr, x.static)
             out = self.build.make("neg", (x,), None, x.shape, x.type)
             return out
-        if isinstance(node.operator, cst.BitInvert):
+        if isinstance(node.op, ast.Invert):
             if x.op == "const" and isinstance(x.attr, int):
                 return const(~x.attr, x.static)
             return self.build.make("not", (x,), None, x.shape, x.type)
         return x
 
-    def boolean(self, node: cst.BooleanOperation) -> Value:
-        left = self.expr(node.left)
-        is_and = isinstance(node.operator, cst.And)
-        cond = self.condition(left)
-        if cond.op == "const":
-            if bool(cond.attr) != is_and:
-                return left
-            return self.expr(node.right)
-        right = self.expr(node.right)
+    def boolean(self, node: ast.BoolOp) -> Value:
+        is_and = isinstance(node.op, ast.And)
+        value = self.expr(node.values[0])
+        for right in node.values[1:]:
+            cond = self.condition(value)
+            if cond.op == "const" and bool(cond.attr) != is_and:
+                return value  # decided: the rest is not evaluated
+            following = self.expr(right)
+            value = following if cond.op == "const" else self.both_or_one(is_and, cond, following)
+        return value
+
+    def both_or_one(self, is_and: bool, left: Node, right: Value) -> Node:
+        """``left and right`` or ``left or right`` where the left condition is not known."""
         other = self.condition(right)
         if other.op == "const":
-            return cond if bool(other.attr) == is_and else const(not is_and)
-        return self.build.binary("and" if is_and else "or", cond, other)
+            return left if bool(other.attr) == is_and else const(not is_and)
+        return self.build.binary("and" if is_and else "or", left, other)
 
-    def comparison(self, node: cst.Comparison) -> Value:
+    def comparison(self, node: ast.Compare) -> Value:
         left = self.expr(node.left)
         out: Node | None = None
-        for part in node.comparisons:
-            right = self.expr(part.comparator)
-            one = self.compare_values(type(part.operator), left, right)
+        for operator, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.expr(comparator)
+            one = self.compare_values(type(operator), left, right)
             out = one if out is None else self.build.binary("and", out, one)
             left = right
         return out
 
     def compare_values(self, operator: type, a: Value, b: Value) -> Node:
-        if operator in (cst.In, cst.NotIn) and isinstance(b, Tup) and isinstance(a, Node):
+        if operator in (ast.In, ast.NotIn) and isinstance(b, Tup) and isinstance(a, Node):
             found: Node = const(False)
             for item in b.items:
-                hit = self.compare_values(cst.Equal, a, item)
+                hit = self.compare_values(ast.Eq, a, item)
                 found = hit if found.op == "const" and not found.attr else self.build.binary("or", found, hit)
                 if hit.op == "const" and hit.attr:
                     found = hit
                     break
-            return found if operator is cst.In else self.build.negate(found)
+            return found if operator is ast.In else self.build.negate(found)
         op: str | None = _COMPARE.get(operator)
         if op is None:
             return self.build.make("data", (), "condition", (), "i1")
@@ -125,7 +128,7 @@ class Operators(Reading):
                 return const(op == "ne")
         return self.build.compare(op, a, b)
 
-    def if_expression(self, node: cst.IfExp) -> Value:
+    def if_expression(self, node: ast.IfExp) -> Value:
         cond = self.condition(self.expr(node.test))
         if cond.op == "const" and cond.attr is not None:
             return self.expr(node.body if cond.attr else node.orelse)

@@ -10,8 +10,6 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-import libcst as cst
-
 from coalesce_lint.access import Call, Place
 from coalesce_lint.index.nodes import Loop, Node, const
 from coalesce_lint.kernels.build import Builder, dim_of
@@ -113,7 +111,7 @@ class Reading:
         """An element or attribute of a parameter."""
         raise NotImplementedError
 
-    def range_bounds(self, node: cst.Call) -> tuple[Node, Node, Node] | None:
+    def range_bounds(self, node: ast.Call) -> tuple[Node, Node, Node] | None:
         """Start, stop and step of a ``range`` in any spelling; None for other iterables."""
         raise NotImplementedError
 

@@ -1,7 +1,7 @@
 """Finds the kernels of a file, its names for ``triton.language``, its constants and imports.
 
-``ast`` is twenty times faster than libcst and says where the kernels are and at which place each call stands;
-libcst parses only the text of the kernels that are read.
+Kernels are read as ``ast`` sees them. A concrete syntax tree (libcst) costs ten to twenty times the time and
+holds nothing more that a verdict needs; ``verify`` takes it to rewrite kernels and leave the rest as it is.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from unicodedata import normalize
 
-import libcst as cst
-
+from coalesce_lint.access import Place
 from coalesce_lint.kernels.jit import Decorator, Names, is_jit, is_jit_call
-from coalesce_lint.kernels.places import Span, places_of
-from coalesce_lint.syntax import parse, walk
+from coalesce_lint.syntax import characters, parse, walk
 
 
 @dataclass
@@ -53,43 +50,6 @@ class Function:
         """The line of the first decorator, or of the ``def``."""
         return min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
 
-    @property
-    def is_indented(self) -> bool:
-        """Whether it is part of a class, a function or another block."""
-        return self.module.lines[self.first_line - 1][:1].isspace()
-
-    @cached_property
-    def tree(self) -> cst.FunctionDef:
-        """The function as a libcst tree, parsed from its own lines only. Raises cst.ParserSyntaxError."""
-        lines = self.module.lines[self.first_line - 1 : self.node.end_lineno]
-        text = "".join(lines).replace("\f", "")
-        text = ("if 1:\n" if self.is_indented else "") + text + ("" if text.endswith("\n") else "\n")
-        try:
-            module = cst.parse_module(text)
-        except cst.CSTValidationError as error:  # odd but valid spacing, such as not.5
-            first = 1 + self.is_indented
-            raise cst.ParserSyntaxError(str(error), lines=lines, raw_line=first, raw_column=0) from None
-        if not text.isascii():
-            module = module.visit(_NormalNames())
-        body: Any = module.body[0]
-        if isinstance(body, cst.If):
-            body = body.body.body[0]
-        assert isinstance(body, cst.FunctionDef)
-        return body
-
-    @cached_property
-    def places(self) -> dict[int, Span]:
-        """The span of each call and loop, by ``id`` of its libcst node."""
-        return places_of(self.node, self.tree, self.module.lines)
-
-
-class _NormalNames(cst.CSTTransformer):
-    """Names in the form in which Python and ``ast`` compare them (NFKC)."""
-
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
-        name = original_node.value
-        return updated_node if name.isascii() else updated_node.with_changes(value=normalize("NFKC", name))
-
 
 @dataclass(eq=False)
 class Module:
@@ -107,14 +67,9 @@ class Module:
     definitions: dict[str, ast.FunctionDef] = field(default_factory=dict)
 
     def forget_functions(self) -> None:
-        """Lets go of the functions and their libcst trees, once no kernel is to be read any more.
-
-        They go at once then. In a cycle with their module they would wait for the collector, to which their
-        hundreds of thousands of nodes are work.
+        """Lets go of the functions, once no kernel is to be read any more: in a cycle with their module they
+        would wait for the collector.
         """
-        for fn in self.all_functions:
-            fn.__dict__.pop("places", None)  # by ids of the tree's nodes
-            fn.__dict__.pop("tree", None)
         self.functions.clear()
         self.all_functions.clear()
 
@@ -123,6 +78,19 @@ class Module:
         # as Python counts lines: form feeds and the like end none
         plain = self.text.replace("\r\n", "\n").replace("\r", "\n")
         return [line + "\n" for line in plain.split("\n")]
+
+    @cached_property
+    def _is_ascii(self) -> bool:
+        return self.text.isascii()
+
+    def place(self, node: ast.expr) -> Place:
+        """Where an expression of this file stands. Columns count characters from 0."""
+        last = node.end_lineno or node.lineno
+        start, end = node.col_offset, node.end_col_offset or 0
+        if not self._is_ascii:
+            start = characters(self.lines, node.lineno, start)
+            end = characters(self.lines, last, end)
+        return Place(self.path, node.lineno, start, last, end)
 
 
 def read_module(text: str, path: str) -> Module:

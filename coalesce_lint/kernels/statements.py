@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import time
 from typing import Any
-
-import libcst as cst
 
 from coalesce_lint.index.nodes import Node, const, runtime
 from coalesce_lint.kernels import control
 from coalesce_lint.kernels.build import Budget
-from coalesce_lint.kernels.expressions import Expressions
+from coalesce_lint.kernels.expressions import Expressions, parameter_names
 from coalesce_lint.kernels.loops import Loops
+from coalesce_lint.kernels.operators import BINARY
 from coalesce_lint.kernels.record import RawSite
 from coalesce_lint.kernels.values import Lambda, Tup, Value
 from coalesce_lint.reasons import Reason
 
 #: Statements read (those of inlined helpers each time) after which the rest of a kernel is given up.
 MAX_STATEMENTS = 30_000
-_AUGMENTED = {
-    cst.AddAssign: "add",
-    cst.SubtractAssign: "sub",
-    cst.MultiplyAssign: "mul",
-    cst.FloorDivideAssign: "div",
-    cst.ModuloAssign: "mod",
-    cst.DivideAssign: "truediv",
-    cst.BitAndAssign: "and",
-    cst.BitOrAssign: "or",
-    cst.BitXorAssign: "xor",
-    cst.LeftShiftAssign: "shl",
-    cst.RightShiftAssign: "shr",
-    cst.PowerAssign: "pow",
-    cst.MatrixMultiplyAssign: "truediv",
-}
 
 
 def _is_constexpr(annotation: Any) -> bool:
     """``tl.constexpr`` in any spelling, also as a string."""
-    while isinstance(annotation, cst.Subscript):
+    while isinstance(annotation, ast.Subscript):
         annotation = annotation.value
-    if isinstance(annotation, cst.SimpleString):
-        return "constexpr" in annotation.value
-    name = annotation.attr if isinstance(annotation, cst.Attribute) else annotation
-    return isinstance(name, cst.Name) and name.value == "constexpr"
+    if isinstance(annotation, ast.Constant):
+        return "constexpr" in str(annotation.value)
+    name = annotation.attr if isinstance(annotation, ast.Attribute) else getattr(annotation, "id", "")
+    return name == "constexpr"
 
 
 class Statements(Expressions, Loops):
@@ -58,81 +43,62 @@ class Statements(Expressions, Loops):
         """Reads statements; returns how control leaves them ("return", "break", "continue") or None."""
         for stmt in body:
             self.statements += 1
-            if self.statements > MAX_STATEMENTS or time.monotonic() > self.deadline:
+            if self.statements > MAX_STATEMENTS or time.thread_time() > self.deadline:
                 raise Budget
             flow = self.statement(stmt)
             if flow:
                 return flow
         return None
 
-    def statement(self, stmt: Any) -> str | None:
-        if isinstance(stmt, cst.SimpleStatementLine):
-            return self.block_small(stmt.body)
-        if isinstance(stmt, cst.If):
-            return self.branch(stmt)
-        if isinstance(stmt, cst.For):
-            return self.for_loop(stmt)
-        if isinstance(stmt, cst.While):
-            return self.while_loop(stmt)
-        if isinstance(stmt, cst.With):
-            for item in stmt.items:
-                self.expr(item.item)
-            return self.block(control.suite(stmt.body))
-        if isinstance(stmt, cst.FunctionDef):
-            names = [p.name.value for p in stmt.params.params]
-            self.env[stmt.name.value] = Lambda(names, stmt.body, self.env)
-            return None
-        if isinstance(stmt, cst.Match):
-            before = self.env
-            for case in stmt.cases:  # Triton has no match; which case is taken is not known
-                self.frame.env = dict(before)
-                self.block(control.suite(case.body))
-                before = control.join_env(self.build, control.ANY, self.frame.env, before)
-            self.frame.env = before
-            return None
-        if isinstance(stmt, cst.Try):
-            return self.block(control.suite(stmt.body))
-        return None
+    def statement(self, stmt: ast.stmt) -> str | None:
+        reader = _STATEMENTS.get(type(stmt))
+        return reader(self, stmt) if reader is not None else None
 
-    def block_small(self, body: Any) -> str | None:
-        for small in body:
-            flow = self.small(small)
-            if flow:
-                return flow
-        return None
+    def assignment(self, stmt: ast.Assign) -> None:
+        value = self.assigned(self.expr(stmt.value))
+        for target in stmt.targets:
+            self.assign(target, value)
 
-    def small(self, s: Any) -> str | None:
-        if isinstance(s, cst.Assign):
-            value = self.assigned(self.expr(s.value))
-            for target in s.targets:
-                self.assign(target.target, value)
-        elif isinstance(s, cst.AugAssign):
-            op = _AUGMENTED.get(type(s.operator))
-            old = self.expr(s.target)
-            new = self.expr(s.value)
-            value = self.binary_values(op, old, new) if op else self.build.opaque(Reason.OPERATOR.why)
-            self.assign(s.target, self.assigned(value))
-        elif isinstance(s, cst.AnnAssign):
-            if s.value is not None:
-                value = self.expr(s.value)
-                fixed = _is_constexpr(s.annotation.annotation)
-                self.assign(s.target, value if fixed else self.assigned(value))
-        elif isinstance(s, cst.Expr):
-            self.expr(s.value)
-        elif isinstance(s, cst.Return):
-            value = self.expr(s.value) if s.value is not None else const(None)
-            held = self.guards[self.frame.guard_base :]
-            self.frame.returns.append((len(self.loops), list(held), value))
-            return "return"
-        elif isinstance(s, cst.Assert):
-            self.assume(s.test)
-        elif isinstance(s, (cst.Break, cst.Continue)):
-            if self.loops:
-                self.loops[-1].exits.append(dict(self.env))
-            return "break" if isinstance(s, cst.Break) else "continue"
-        elif isinstance(s, cst.Del):
-            pass
-        return None
+    def augmented(self, stmt: ast.AugAssign) -> None:
+        old = self.expr(stmt.target)
+        value = self.binary_values(BINARY[type(stmt.op)], old, self.expr(stmt.value))
+        self.assign(stmt.target, self.assigned(value))
+
+    def annotated(self, stmt: ast.AnnAssign) -> None:
+        if stmt.value is not None:
+            value = self.expr(stmt.value)
+            fixed = _is_constexpr(stmt.annotation)
+            self.assign(stmt.target, value if fixed else self.assigned(value))
+
+    def expression(self, stmt: ast.Expr) -> None:
+        self.expr(stmt.value)
+
+    def returned(self, stmt: ast.Return) -> str:
+        value = self.expr(stmt.value) if stmt.value is not None else const(None)
+        held = self.guards[self.frame.guard_base :]
+        self.frame.returns.append((len(self.loops), list(held), value))
+        return "return"
+
+    def leave(self, stmt: ast.Break | ast.Continue) -> str:
+        if self.loops:
+            self.loops[-1].exits.append(dict(self.env))
+        return "break" if isinstance(stmt, ast.Break) else "continue"
+
+    def with_block(self, stmt: ast.With) -> str | None:
+        for item in stmt.items:
+            self.expr(item.context_expr)
+        return self.block(stmt.body)
+
+    def nested_function(self, stmt: ast.FunctionDef) -> None:
+        self.env[stmt.name] = Lambda(parameter_names(stmt), stmt.body, self.env)
+
+    def match(self, stmt: ast.Match) -> None:
+        before = self.env
+        for case in stmt.cases:  # Triton has no match; which case is taken is not known
+            self.frame.env = dict(before)
+            self.block(case.body)
+            before = control.join_env(self.build, control.ANY, self.frame.env, before)
+        self.frame.env = before
 
     def assigned(self, value: Value) -> Value:
         """A value as a name holds it: numbers become runtime values, but in functions that Triton evaluates
@@ -157,20 +123,19 @@ class Statements(Expressions, Loops):
             self.assumed.append(value)
 
     def assign(self, target: Any, value: Value) -> None:
-        if isinstance(target, cst.Name):
-            self.env[target.value] = value
-        elif isinstance(target, (cst.Tuple, cst.List)):
-            for element, item in zip(target.elements, self.unpack(value, target.elements), strict=False):
-                inner = element.value
-                self.assign(inner, item)
-        elif isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
-            self.env[target.value.value] = self.build.opaque(Reason.ITEM_ASSIGNMENT.why, shape=None)
+        if isinstance(target, ast.Name):
+            self.env[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for element, item in zip(target.elts, self.unpack(value, target.elts), strict=False):
+                self.assign(element.value if isinstance(element, ast.Starred) else element, item)
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            self.env[target.value.id] = self.build.opaque(Reason.ITEM_ASSIGNMENT.why, shape=None)
 
     def unpack(self, value: Value, elements: Any) -> list[Value]:
         """The items of a value that is assigned to a tuple of names."""
         count = len(elements)
         if isinstance(value, Tup):
-            star = next((k for k, e in enumerate(elements) if isinstance(e, cst.StarredElement)), None)
+            star = next((k for k, e in enumerate(elements) if isinstance(e, ast.Starred)), None)
             if star is None:
                 missing = [
                     self.build.opaque(Reason.UNPACKED.why, shape=None)
@@ -186,26 +151,26 @@ class Statements(Expressions, Loops):
             return [self.build.opaque(value.attr, *value.args, shape=value.shape) for _ in range(count)]
         return [self.build.opaque(Reason.UNPACKED.why, shape=None) for _ in range(count)]
 
-    def branch(self, stmt: cst.If) -> str | None:
+    def branch(self, stmt: ast.If) -> str | None:
         cond = self.condition(self.expr(stmt.test))
         if cond.op == "const" and cond.attr is not None:
             if len(self.frames) > 1 and not self.in_dead:
                 self.read_dead(stmt, bool(cond.attr))
             if cond.attr:
-                return self.block(control.suite(stmt.body))
-            return self.orelse(stmt.orelse)
+                return self.block(stmt.body)
+            return self.block(stmt.orelse)
         before = self.env
         mark = len(self.guards)
 
         self.frame.env = dict(before)
         self.guards.append((cond, True))
-        flow_true = self.block(control.suite(stmt.body))
+        flow_true = self.block(stmt.body)
         env_true = self.frame.env
         del self.guards[mark:]
 
         self.frame.env = dict(before)
         self.guards.append((cond, False))
-        flow_false = self.orelse(stmt.orelse)
+        flow_false = self.block(stmt.orelse)
         env_false = self.frame.env
         del self.guards[mark:]
 
@@ -222,7 +187,7 @@ class Statements(Expressions, Loops):
             self.frame.env = control.join_env(self.build, cond, env_true, env_false)
         return None
 
-    def read_dead(self, stmt: cst.If, taken: bool) -> None:
+    def read_dead(self, stmt: ast.If, taken: bool) -> None:
         """Reads the branch of a helper that this caller does not take: its accesses are judged with the
         caller's values where no other caller reaches them.
         """
@@ -231,17 +196,29 @@ class Statements(Expressions, Loops):
         self.sites, self.in_dead = self.dead_sites, True
         try:
             if taken:
-                self.orelse(stmt.orelse)
+                self.block(stmt.orelse)
             else:
-                self.block(control.suite(stmt.body))
+                self.block(stmt.body)
         finally:
             self.sites, self.in_dead = live, False
             self.frame.env, self.frame.returns = before, returned
             del self.guards[mark:]
 
-    def orelse(self, orelse: Any) -> str | None:
-        if orelse is None:
-            return None
-        if isinstance(orelse, cst.If):
-            return self.branch(orelse)
-        return self.block(control.suite(orelse.body))
+
+_STATEMENTS: dict[type, Any] = {
+    ast.Assign: Statements.assignment,
+    ast.AugAssign: Statements.augmented,
+    ast.AnnAssign: Statements.annotated,
+    ast.Expr: Statements.expression,
+    ast.Return: Statements.returned,
+    ast.Assert: lambda self, stmt: self.assume(stmt.test),
+    ast.Break: Statements.leave,
+    ast.Continue: Statements.leave,
+    ast.If: Statements.branch,
+    ast.For: Statements.for_loop,
+    ast.While: Statements.while_loop,
+    ast.With: Statements.with_block,
+    ast.FunctionDef: Statements.nested_function,
+    ast.Match: Statements.match,
+    ast.Try: lambda self, stmt: self.block(stmt.body),
+}

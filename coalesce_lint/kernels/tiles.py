@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
-
-import libcst as cst
 
 from coalesce_lint.index.nodes import Node, const
 from coalesce_lint.kernels.reading import Reading
@@ -17,13 +16,13 @@ def index(it: Reading, value: Node, parts: list[Any]) -> Value:
     """``x[:, None]`` and its kin: new axes of extent 1."""
     kinds: list[str] = []
     for part in parts:
-        if isinstance(part, cst.Slice):
+        if isinstance(part, ast.Slice):
             if part.lower is not None or part.upper is not None or part.step is not None:
                 return it.build.opaque(Reason.SLICE.why, value, shape=None)
             kinds.append(":")
-        elif isinstance(part, cst.Index) and isinstance(part.value, cst.Ellipsis):
+        elif isinstance(part, ast.Constant) and part.value is ...:
             kinds.append("...")
-        elif isinstance(part, cst.Index) and isinstance(part.value, cst.Name) and part.value.value == "None":
+        elif isinstance(part, ast.Constant) and part.value is None:
             kinds.append("None")
         else:
             return it.build.opaque(Reason.TILE_SUBSCRIPT.why, value, shape=None)

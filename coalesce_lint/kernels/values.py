@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from coalesce_lint.index.nodes import Node
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from coalesce_lint.kernels.source import Function
 
 #: A ``Node`` for numbers, tiles and pointers; else one of the classes below.
@@ -99,7 +97,6 @@ class Arguments:
     positional: list[Value]
     keywords: dict[str, Value] = field(default_factory=dict)
     starred: bool = False  #: some arguments came from *args or **kwargs of unknown length
-    call: cst.Call | None = None
 
     def get(self, index: int | None, name: str, default: Value = None) -> Value:
         if name in self.keywords:

@@ -34,7 +34,7 @@ class Notes:
     piecewise: bool = False
     branch: bool = False
     said_twice: set[int] = field(default_factory=set)  #: runs that are numbers: a wrap may be said as one too
-    senseless: bool = False  #: a run, wrap or repeat of fewer than two lanes whatever the launch passes
+    senseless: bool = False  #: no stride can be seen, whatever the launch passes
 
     @property
     def loose(self) -> bool:
@@ -53,15 +53,22 @@ class Notes:
 
     @property
     def degenerate(self) -> bool:
-        """Runs or wraps of one lane in this launch, where there is no stride to see; values not known.
+        """Runs or wraps of one lane in this launch, or of one element that all their lanes share, where there
+        is no stride to see; values not known.
 
         Other launches have to show the stride: ``soundness.check_case`` tries more where none did.
         """
-        return any(v is None or v < 2 for v in [*self.runs, *self.wraps, *self.repeats])
+        values = [*self.runs, *self.wraps, *self.repeats]
+        return any(v is None or v < 2 for v in values) or self.shared_throughout
+
+    @property
+    def shared_throughout(self) -> bool:
+        """Whether some run is no longer than the lanes that share an element."""
+        return any(r is not None and s is not None and r <= s for r in self.runs for s in self.repeats)
 
 
 def read_notes(notes: list[str], values: dict[str, Any]) -> Notes:
-    found = Notes()
+    found, fixed = Notes(), Notes()
     for note in notes:
         match = re.fullmatch(r"(\w+)\s*(?:=\s*(.*)|\((.*)\))?", note.strip())
         if match is None:
@@ -71,17 +78,20 @@ def read_notes(notes: list[str], values: dict[str, Any]) -> Notes:
         found.senseless |= name in ("run", "wrap", "repeat") and number is not None and number < 2
         if name == "run":
             found.runs.append(evaluate(text, values))
+            fixed.runs.append(number)
             found.said_twice |= {number} if number is not None else set()
         elif name == "wrap":
             found.wraps.append(evaluate(text, values))
         elif name == "repeat":
             found.repeats.append(evaluate(text, values))
+            fixed.repeats.append(number)
         elif name == "branch":
             found.branch = True
         elif name == "clamp":
             found.clamp = True
         elif name == "piecewise":
             found.piecewise = True
+    found.senseless |= fixed.shared_throughout
     return found
 
 
