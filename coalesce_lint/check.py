@@ -150,8 +150,9 @@ def find_launches(
     from coalesce_lint.launches import index
 
     texts = []
+    may_launch = may_launch_one_of(kernels)
     for name, data in hosts:
-        if not may_launch_one_of(data, kernels):
+        if not may_launch(data):
             continue
         with contextlib.suppress(files.DecodeError):
             texts.append((name, files.decode(data)))

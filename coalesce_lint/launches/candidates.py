@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-
-from coalesce_lint import files
+from collections.abc import Callable, Iterable
 
 #: What ends the subscript of a launch and begins its arguments.
 LAUNCH = re.compile(r"\]\s*\(")
@@ -21,6 +19,12 @@ _MADE = re.compile(
 )
 #: A file with a kernel of its own: most of them launch it.
 _HOLDS = re.compile(rb"^[ \t]*@[\w.]*jit\b", re.MULTILINE)
+_IN_WORD = re.compile(rb"\w")
+_SUBSCRIPT = re.compile(rb"\s*\[")
+#: What stands before a value (within so many bytes), and what follows a name that is none.
+_VALUE_AFTER = re.compile(rb"(?:[.=(,]|\breturn\s)\s*\Z")
+_NEAR = 200
+_NO_VALUE = re.compile(rb"[ \t]*[(.=\[\w]")
 _IMPORT = re.compile(rb"\bimport\s+(?:\([^)]*\)|[^\n]*)")
 
 
@@ -33,26 +37,43 @@ def kernel_names(sources: Iterable[bytes]) -> frozenset[str]:
     return frozenset(name.decode("utf-8", "replace") for name in found)
 
 
-def may_launch_one_of(data: bytes, names: frozenset[str]) -> bool:
-    """Whether a call with a subscript in ``data`` (the content of a file) may launch a kernel with one of
-    ``names``.
+def may_launch_one_of(names: frozenset[str]) -> Callable[[bytes], bool]:
+    """A test of the content of a file in which a subscript is called: whether that may launch a kernel with
+    one of ``names``.
 
     That takes the name of a kernel, before a subscript or as a value: imported, assigned, returned, an
     argument. A name that is only called is that of a function of the host.
     """
-    if not files.may_launch(data):
-        return False
-    if _HOLDS.search(data) is not None or not all(map(str.isascii, names)):
-        return True
-    there = {name.encode() for name in names}.intersection(_WORD.findall(data))
-    if not there:
-        return False
-    either = b"|".join(there)
-    used = rb"\b(?:%b)\s*\[|(?:[.=(,]\s*|\breturn\s+)(?:%b)\b(?![ \t]*[(.=\[\w])" % (either, either)
-    if re.search(used, data):
-        return True
-    word = re.compile(rb"\b(?:%b)\b" % either)
-    return any(word.search(m[0]) for m in _IMPORT.finditer(data))
+    known = frozenset(name.encode() for name in names)
+    plain = all(map(bytes.isascii, known))
+
+    def may(data: bytes) -> bool:
+        if not plain or (b"jit" in data and _HOLDS.search(data) is not None):
+            return True
+        there = known.intersection(_WORD.findall(data))
+        if not there:
+            return False
+        if any(_is_used(name, data) for name in there):
+            return True
+        return any(there.intersection(_WORD.findall(m[0])) for m in _IMPORT.finditer(data))
+
+    return may
+
+
+def _is_used(name: bytes, data: bytes) -> bool:
+    """Whether ``name`` stands before a subscript or as a value. One regular expression for all names and all
+    of this would take several times as long.
+    """
+    end = 0
+    while (at := data.find(name, end)) >= 0:
+        end = at + len(name)
+        if _IN_WORD.match(data, end) or (at and _IN_WORD.match(data, at - 1)):
+            continue
+        if _SUBSCRIPT.match(data, end):
+            return True
+        if _VALUE_AFTER.search(data, max(0, at - _NEAR), at) and not _NO_VALUE.match(data, end):
+            return True
+    return False
 
 
 def lines_of(pattern: re.Pattern[str], text: str) -> list[int]:

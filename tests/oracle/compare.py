@@ -126,7 +126,9 @@ def _never_seen(claim: Claim, findings: list[Finding], runs: list[Run]) -> Findi
     seen = any(f.fits or f.kind != OTHER_WAY for f in findings)
     # Two choices may shut each other out: ``min(where(i < n, i, 3 * i), n)`` never walks by 3.
     several = len(re.findall(r"\b(?:where|min|max)\(", claim["offset"] or "")) > 1
-    if seen or several or len(others) < MANY or not _all_branches_taken(runs):
+    # Where two lanes make a run, each step has one that may be held: ``max(i * 8 % 16, 6)`` is 6, 8, 6, 8.
+    held = "clamp" in claim["notes"] and any(n in ("run=2", "wrap(2)") for n in claim["notes"])
+    if seen or several or held or len(others) < MANY or not _all_branches_taken(runs):
         return None
     return Finding(False, "never seen", others[0].detail)
 

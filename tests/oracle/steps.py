@@ -91,7 +91,8 @@ def read_notes(notes: list[str], values: dict[str, Any]) -> Notes:
             found.clamp = True
         elif name == "piecewise":
             found.piecewise = True
-    found.senseless |= fixed.shared_throughout
+    # where a choice of lanes is held, a run may be told that only its jump ends
+    found.senseless |= fixed.shared_throughout and not found.loose
     return found
 
 

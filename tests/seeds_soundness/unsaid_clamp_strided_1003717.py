@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr):
     at_5 = (1 - tl.arange(0, 4) * 8) % 4

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr, M, stride_xn, BLOCK_M: tl.constexpr):
     pid = tl.program_id(0)

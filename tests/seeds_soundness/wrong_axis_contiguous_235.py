@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr, K, stride_ym, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     offs_n_3 = tl.arange(0, BLOCK_N)

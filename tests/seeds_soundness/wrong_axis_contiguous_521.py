@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, n_cols, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     offs_m_4 = tl.arange(0, BLOCK_M)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, stride_yn, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     offs_n_5 = tl.arange(0, BLOCK_N)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, K, BLOCK_N: tl.constexpr, BLOCK_M: tl.constexpr):
     offs_m_3 = tl.arange(0, BLOCK_M)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr, N, n_cols, BLOCK_K: tl.constexpr):
     offs_5 = tl.arange(0, 16)

@@ -4,10 +4,12 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def fetch(p, i, s):
     at = p + i
     return tl.load(at)
+
 
 @triton.jit
 def kernel(y_ptr, height, BLOCK_K: tl.constexpr):

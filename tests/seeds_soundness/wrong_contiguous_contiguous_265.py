@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr):
     ptrs_3 = x_ptr + (2 - tl.minimum(tl.arange(0, 4), 1))

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, N, WIDTH: tl.constexpr, HEADS: tl.constexpr):
     first_3 = WIDTH

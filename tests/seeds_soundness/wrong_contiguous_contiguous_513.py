@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, BLOCK_N: tl.constexpr, WIDTH: tl.constexpr):
     offs_5 = tl.arange(0, BLOCK_N)

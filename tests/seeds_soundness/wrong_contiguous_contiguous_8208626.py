@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, BLOCK: tl.constexpr):
     offs_2 = tl.arange(0, BLOCK)

@@ -4,10 +4,12 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def clipped(i, n):
     last = n
     return tl.minimum(i, last)
+
 
 @triton.jit
 def kernel(y_ptr, BLOCK_K: tl.constexpr):

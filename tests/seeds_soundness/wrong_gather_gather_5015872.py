@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(index_ptr, x_ptr):
     begin_1 = tl.load(index_ptr)

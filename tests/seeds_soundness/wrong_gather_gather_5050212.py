@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(index_ptr, z_ptr, K, BLOCK_N: tl.constexpr):
     K = tl.load(index_ptr)

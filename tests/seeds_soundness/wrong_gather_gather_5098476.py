@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, z_ptr, index_ptr):
     offs_10 = tl.arange(0, 4)

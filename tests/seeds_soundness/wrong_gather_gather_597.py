@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(index_ptr, y_ptr):
     offs_1 = tl.arange(0, 8)

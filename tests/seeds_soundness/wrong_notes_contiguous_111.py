@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr, BLOCK_N: tl.constexpr, PACK: tl.constexpr):
     offs_n_2 = tl.arange(0, BLOCK_N)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(index_ptr, x_ptr, N, BLOCK_N: tl.constexpr):
     flat = tl.arange(0, BLOCK_N)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, N, BLOCK_N: tl.constexpr):
     offs_1 = tl.minimum(tl.arange(0, BLOCK_N), N)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, N, BLOCK_M: tl.constexpr):
     i = tl.arange(0, BLOCK_M)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, BLOCK_K: tl.constexpr, HEADS: tl.constexpr):
     offs_6 = tl.arange(0, BLOCK_K)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, BLOCK_M: tl.constexpr):
     ptrs_3 = x_ptr + (tl.arange(0, BLOCK_M) // 4 + tl.arange(0, BLOCK_M)) % 4

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, width, BLOCK_K: tl.constexpr, WIDTH: tl.constexpr):
     offs_1 = tl.arange(0, BLOCK_K) // WIDTH

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, y_ptr, N, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, width, N, stride_zm, BLOCK_N: tl.constexpr, PACK: tl.constexpr, HEADS: tl.constexpr):
     offs_n_3 = width * BLOCK_N + tl.arange(0, BLOCK_N)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, BLOCK_M: tl.constexpr):
     even_1, odd_2 = tl.split(tl.reshape((3 - tl.arange(0, BLOCK_M * 2)) % 2, [BLOCK_M, 2]))

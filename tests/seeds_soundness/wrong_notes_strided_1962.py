@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, height, BLOCK_N: tl.constexpr, GROUP: tl.constexpr):
     offs_m_1 = tl.arange(0, 4)

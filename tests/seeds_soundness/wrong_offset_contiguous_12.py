@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, height, BLOCK_N: tl.constexpr, BLOCK_M: tl.constexpr):
     offs_m_5 = tl.arange(0, BLOCK_M)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, width):
     offs_1 = tl.arange(0, 16)

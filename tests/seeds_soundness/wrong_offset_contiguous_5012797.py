@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, x_ptr, M):
     base_4 = y_ptr if M > 16 else x_ptr + 2

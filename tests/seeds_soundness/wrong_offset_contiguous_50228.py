@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, y_ptr, M, BLOCK_M: tl.constexpr):
     pid_n = 1

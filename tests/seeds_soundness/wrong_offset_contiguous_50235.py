@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr, x_ptr, N, BLOCK_N: tl.constexpr):
     base_3 = x_ptr

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, z_ptr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr, FLAG: tl.constexpr):
     base_3 = y_ptr

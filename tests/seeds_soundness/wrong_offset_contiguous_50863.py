@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr, x_ptr, M, BLOCK_N: tl.constexpr, PACK: tl.constexpr, HEADS: tl.constexpr):
     base_3 = z_ptr

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, N, stride_zn, BLOCK_K: tl.constexpr):
     offs_k_4 = tl.arange(0, BLOCK_K)

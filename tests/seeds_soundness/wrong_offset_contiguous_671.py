@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, K, n_cols, BLOCK_M: tl.constexpr):
     offs_1 = tl.arange(0, BLOCK_M) + 6

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, width, FLAG: tl.constexpr):
     offs_3 = tl.arange(0, 16)

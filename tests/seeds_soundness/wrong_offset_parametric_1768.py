@@ -4,9 +4,11 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def fetch(p, i, s):
     return tl.load(p + i * s)
+
 
 @triton.jit
 def kernel(z_ptr, stride_zn, BLOCK_M: tl.constexpr):

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, N, M, stride_xm, stride_zn, BLOCK_N: tl.constexpr):
     s_1 = 8

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(index_ptr, z_ptr, stride_zk, BLOCK_N: tl.constexpr):
     pid = tl.program_id(0)

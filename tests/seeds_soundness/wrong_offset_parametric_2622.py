@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr, n_cols, N, height, BLOCK_M: tl.constexpr, FLAG: tl.constexpr):
     offs_m_1 = tl.arange(0, BLOCK_M)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, M, stride_zm, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr):
     offs_k_3 = tl.arange(0, BLOCK_K)

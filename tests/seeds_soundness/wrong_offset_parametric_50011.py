@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, K, stride_xm, BLOCK_N: tl.constexpr, BLOCK_M: tl.constexpr):
     ptrs_6 = y_ptr + tl.arange(0, BLOCK_M) * stride_xm

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, K, N, GROUP: tl.constexpr, FLAG: tl.constexpr):
     s_1 = 64

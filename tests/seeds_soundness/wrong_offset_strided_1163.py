@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(z_ptr, N, BLOCK_K: tl.constexpr):
     offs_3 = tl.arange(0, BLOCK_K)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, x_ptr, N, BLOCK_K: tl.constexpr):
     offs = tl.arange(0, BLOCK_K)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, y_ptr, M, BLOCK_N: tl.constexpr, FLAG: tl.constexpr):
     base_1 = x_ptr

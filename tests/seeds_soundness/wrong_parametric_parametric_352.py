@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, stride_xn, BLOCK_K: tl.constexpr, FLAG: tl.constexpr):
     offs_1 = tl.arange(0, BLOCK_K)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, BLOCK_N: tl.constexpr, BLOCK_M: tl.constexpr, FLAG: tl.constexpr):
     if FLAG:

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(y_ptr, M, BLOCK_N: tl.constexpr):
     pid = tl.program_id(0)

@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, N, M, BLOCK_M: tl.constexpr):
     i = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)

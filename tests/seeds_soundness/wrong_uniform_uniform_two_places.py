@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(x_ptr, y_ptr, N, M, BLOCK: tl.constexpr):
     pid = tl.program_id(0)
