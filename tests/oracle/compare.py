@@ -147,8 +147,9 @@ def _depends_on_data(claim: Claim, runs: list[Run]) -> Finding:
             axes = range(one.offset.ndim)
             if any((steps_along(one.offset, k) != steps_along(two.offset, k)).any() for k in axes):
                 return Finding(True)
-    # Where a branch was never taken, it may be the one that loads.
-    told = compared and ("branch" not in claim["notes"] or _all_branches_taken(runs))
+    # Where a branch was never taken, or no lane chose one of two values, that may be the one that loads.
+    chosen = "branch" in claim["notes"] or "where(" in (claim["offset"] or "")
+    told = compared and (not chosen or _all_branches_taken(runs))
     return Finding(False if told else None, "wrong gather", "the steps do not depend on loaded data")
 
 
