@@ -28,7 +28,7 @@ def _mul(n: Normalizer, node: Node) -> Poly:
 
 
 def _wild(p: Poly) -> bool:
-    return len(p.terms) > 1 and any(a.kind in ("load", "data") for a in p.atoms())
+    return len(p.terms) > 1 and any(a.kind in ("load", "data") and a.lanes for a in p.atoms())
 
 
 def _div(n: Normalizer, node: Node) -> Poly:

@@ -164,15 +164,18 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
     if atom.kind == "cmp" and lane_wise:
         extra, odd = _switches(n, atom)
         trouble = trouble or odd
-    elif lane_wise and atom.kind == "select" and not any(a.wild for a in atom.args[0].atoms()):
+    elif lane_wise and atom.kind == "select":
         # its condition was not decided: one of its arms holds the lanes, each time that the condition changes
-        extra, odd = switches(n, atom.args[0])
+        extra, odd = switches(n, atom.args[0], loaded=True)
         trouble = trouble or odd
     out = []
     for k, (a, image) in enumerate(images):
         changed = n.algebra.rebuild(alt.offset, {a: image})
         taken = alt.taken if lane_wise else alt.taken | {(atom.number, k)}
         out.append(Alternative(changed, alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken))
+    lone = _lone(n, atom) if atom.kind == "cmp" and lane_wise else None
+    if lone is not None and (out[0].offset - out[1].offset).lanes <= atom.lanes:
+        return [out[1 - lone]]  # one lane takes no step
     held = [k for k, (_, image) in enumerate(images) if not image.lanes]
     clamp = lane_wise and len(images) == 2 and len(held) == 1
     if clamp:
@@ -180,6 +183,19 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
         if all(_stands_still(n, free.offset, still.offset, axis) for axis in atom.lanes):
             return [free]  # the held lanes share one address
     return out
+
+
+def _lone(n: Normalizer, test: Atom) -> int | None:
+    """The value (0 or 1) that a comparison along one axis has at one lane at most: ``i == x``, ``i < 1``."""
+    if len(test.lanes) != 1 or test.wild:
+        return None
+    (axis,) = test.lanes
+    if test.attr == "equal":
+        s = steps.along(n, test.args[0], axis)
+        return 1 if s.kind == "regular" and s.repeat == ONE and not s.jumps else None
+    a, b = test.args
+    lane = next((of_atom(x) for p in test.args for x in p.atoms() if x.kind == "lane"), None)
+    return None if lane is None else 1 if b - a == ONE - lane else 0 if b - a == lane else None
 
 
 def _stands_still(n: Normalizer, free: Poly, still: Poly, axis: int) -> bool:
@@ -275,13 +291,15 @@ def _held(atom: Atom) -> Poly | None:
     return varying[0] if len(varying) == 1 else None
 
 
-def switches(n: Normalizer, condition: Poly) -> tuple[list[steps.Jump], Why | None]:
-    """Where a condition changes from lane to lane, or why that cannot be told."""
+def switches(n: Normalizer, condition: Poly, loaded: bool = False) -> tuple[list[steps.Jump], Why | None]:
+    """Where a condition changes from lane to lane, or why that cannot be told. ``loaded``: it may depend on
+    loaded data, which are taken not to change it along the axes on which they vary.
+    """
     found: list[steps.Jump] = []
     for atom in condition.atoms():
-        if not atom.lanes:
+        if not atom.lanes or (loaded and atom.lanes <= atom.wild):
             continue
-        if atom.kind != "cmp" or atom.wild:
+        if atom.kind != "cmp" or (atom.wild and not loaded):
             return [], Reason.LANE_CHOICE.why
         jumps, trouble = _switches(n, atom)
         if trouble is not None:
@@ -291,18 +309,21 @@ def switches(n: Normalizer, condition: Poly) -> tuple[list[steps.Jump], Why | No
 
 
 def _switches(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], Why | None]:
-    """Where a lane-wise comparison changes along its axes: once for a straight line, else with a period."""
+    """Where a lane-wise comparison changes along its axes: once for a straight line, else with a period.
+
+    Axes along which it depends on loaded data are left out.
+    """
     found: list[steps.Jump] = []
-    for axis in atom.lanes:
-        for x in atom.args:
-            s = steps.along(n, x, axis)
-            if s.kind == "none":
-                continue
-            if s.kind != "regular":
-                return found, Reason.LANE_CHOICE.why
-            periods = [j.period for j in s.jumps] + ([s.repeat] if s.repeat != ONE else [])
-            short = [p for p in periods if p.constant is not None and p.constant < 8]
-            if short or (periods and atom.attr == "equal"):
-                return found, Reason.LANE_CHOICE.why
-            found += [steps.Jump(p) for p in periods]
+    for axis in atom.lanes - atom.wild:
+        moves = [s for x in atom.args if (s := steps.along(n, x, axis)).kind != "none"]
+        if any(s.kind != "regular" for s in moves):
+            return found, Reason.LANE_CHOICE.why
+        periods = [j.period for s in moves for j in s.jumps]
+        if atom.attr == "equal" or len(moves) > 1:
+            # a single staircase passes a bound once, as a straight line does
+            periods += [s.repeat for s in moves if s.repeat != ONE]
+        short = [p for p in periods if p.constant is not None and p.constant < 8]
+        if short or (periods and atom.attr == "equal"):
+            return found, Reason.LANE_CHOICE.why
+        found += [steps.Jump(p) for p in periods]
     return found, None

@@ -141,7 +141,9 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
     if all(v.pattern == "contiguous" for v in verdicts) and len({v.lane_axis for v in verdicts}) > 1:
         common = frozenset.intersection(*(_unit_axes(v.strides) for v in verdicts))
         if common:
-            verdicts = [_judge_one(context, alt, common) for alt in options]
+            # one axis for all lanes: that with the fewest breaks, the last of equals
+            ways = [[_judge_one(context, a, frozenset((k,))) for a in options] for k in sorted(common)[::-1]]
+            verdicts = min(ways, key=lambda some: max(len(v.notes) for v in some))
         elif lanewise:
             # some lanes are next to each other along one axis, some along another
             return Verdict("unknown", reason=Reason.LANE_CHOICE.why, offset=offset)

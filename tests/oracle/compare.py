@@ -143,7 +143,9 @@ def _depends_on_data(claim: Claim, runs: list[Run]) -> Finding:
                 return Finding(True)  # even the path depends on data
             if _place(one) != place or one.offset.size < 2:
                 continue
-            compared += bool(one.offset.max() - one.offset.min() or two.offset.max() - two.offset.min())
+            varied = bool(one.offset.max() - one.offset.min() or two.offset.max() - two.offset.min())
+            # of several branches only those that load are judged
+            compared += varied and ("branch" not in claim["notes"] or bool((one.offset != two.offset).any()))
             axes = range(one.offset.ndim)
             if any((steps_along(one.offset, k) != steps_along(two.offset, k)).any() for k in axes):
                 return Finding(True)
@@ -167,14 +169,14 @@ def _missed_contiguous(claim: Claim, seen: list[tuple[Record, Run]]) -> Finding 
 def _wrong_offset(claim: Claim, seen: list[tuple[Record, Run]], runs: list[Run]) -> Finding | None:
     """The printed offset does not fit a record; where ways through the kernel differ, it fits none of them.
 
-    A text that has no number under some arguments may be that of a branch which only those take.
+    The text may be that of a branch which no launch took, or only such for which it has no number.
     """
     mine = [(record, run) for record, run in seen if chain_of(claim) == chain_at(record)]
     judged = [offset_differs(claim, record, run) for record, run in mine]
     if True not in judged:
         return None
     several_ways = bool({"branch", "clamp"} & set(claim["notes"]))
-    if several_ways and (False in judged or (None in judged and not _all_branches_taken(runs))):
+    if several_ways and (False in judged or None in judged or not _all_branches_taken(runs)):
         return None
     record, run = mine[judged.index(True)]
     numbers = {k: v for k, v in run.values.items() if isinstance(v, (bool, int))}

@@ -138,10 +138,12 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
             return False
     if not fits.size:
         return None
+    # All lanes of a run but a few may be held, and those that are not share an element.
+    few_free = notes.clamp and bool(notes.runs and notes.repeats)
     if notes.clamp and not fits.any():
         # Every lane is held: the line stands still but for its jumps.
         moves = places[np.diff(line) != 0]
-        return None if _jumps_admitted(moves, notes) else False
+        return None if few_free or _jumps_admitted(moves, notes) else False
     # The stride must be seen: notes that admit many jumps do not admit a line without it.
     moving = np.diff(line) != 0
     jumps = places[~fits & (moving | (not notes.clamp))]
@@ -149,6 +151,10 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
     returns = np.isin(np.abs(np.diff(line)), [(w - 1) * abs(stride) for w in notes.wraps if w])
     telling = moving & (fits | ~returns)
     seen = telling.sum() < 4 or fits[telling].mean() >= 0.25
+    if not fits.any() and 2 in (*notes.runs, *notes.wraps) and _jumps_admitted(jumps, notes):
+        return None  # runs of two lanes, with another break in each: other lines must show the stride
+    if few_free and not seen:
+        return None
     return bool(seen) and _jumps_admitted(jumps, notes)
 
 
