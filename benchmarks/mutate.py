@@ -2,7 +2,7 @@
 
     python benchmarks/mutate.py [NAME ...] [--kernels N] [--list]
 
-Each mutant of ``mutants.py`` is made in a temporary copy, never in the tree. The quick tests are those of the
+Each mutant of ``mutants`` is made in a temporary copy, never in the tree. The quick tests are those of the
 fixtures, the saved kernels, and N generated kernels; what the unbroken copy says is the measure. NAME keeps
 the mutants whose name contains it. Prints what noticed each; exit code 1 if a mutant survives, 2 if one could
 not be made because the source has changed.

@@ -9,10 +9,10 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import mutants
 from mutate import run, with_copy
 
-DIVISION = (ROOT / "coalesce_lint" / mutants.DIVISION).read_text()
-HARMLESS = mutants.Mutant("harmless", mutants.DIVISION, '"""Floor division', '"""A floor division')
-WRONG_SIGN = mutants.Mutant("wrong sign", mutants.DIVISION, "out = x - c * q", "out = x + c * q")
-GONE = mutants.Mutant("gone", mutants.DIVISION, "a piece that is not there", "")
+DIVISION = (ROOT / "coalesce_lint" / mutants.record.DIVISION).read_text()
+HARMLESS = mutants.Mutant("harmless", mutants.record.DIVISION, '"""Floor division', '"""A floor division')
+WRONG_SIGN = mutants.Mutant("wrong sign", mutants.record.DIVISION, "out = x - c * q", "out = x + c * q")
+GONE = mutants.Mutant("gone", mutants.record.DIVISION, "a piece that is not there", "")
 
 
 def test_the_names_are_different():
