@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import difflib
+import errno
 import gc
 import os
 from collections.abc import Sequence
@@ -22,6 +23,9 @@ from coalesce_lint.commands.config import config
 from coalesce_lint.commands.explain import explain
 from coalesce_lint.commands.rule import rule
 from coalesce_lint.commands.verify import verify
+
+#: Errors of writing to where there is no room.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class DefaultVerb(click.Group):
@@ -110,14 +114,23 @@ def main(args: Sequence[str] | None = None) -> int:
     except terminal.OutputError as error:
         terminal.complain(str(error))
         return 2
-    except Exception as error:
-        from coalesce_lint.failures import debugging, describe
-
-        if debugging():
-            raise
-
-        terminal.complain(f"internal error: {describe(error)} (COALESCE_LINT_DEBUG=1 shows where)")
+    except OSError as error:
+        if error.errno not in _NO_ROOM or error.filename is not None:
+            return _internal(error)
+        terminal.complain(f"standard output cannot be written to: {error.strerror}")  # by click, its help
         return 2
+    except Exception as error:
+        return _internal(error)
+
+
+def _internal(error: Exception) -> int:
+    """Tells an error that nobody foresaw."""
+    from coalesce_lint.failures import debugging, describe
+
+    if debugging():
+        raise error
+    terminal.complain(f"internal error: {describe(error)} (COALESCE_LINT_DEBUG=1 shows where)")
+    return 2
 
 
 def _usage_error(error: click.ClickException) -> None:

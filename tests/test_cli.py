@@ -269,6 +269,7 @@ def shell(command, cwd):
         ("- <&-", "<stdin>: standard input is closed"),
         ("explain - <&-", "<stdin>: standard input is closed"),
         ("strided.py > /dev/full", "standard output cannot be written to: No space left on device"),
+        ("--help > /dev/full", "standard output cannot be written to: No space left on device"),
     ],
 )
 def test_streams_that_are_closed_or_full_are_one_line(project, command, said):
