@@ -1,6 +1,6 @@
 """Mistakes in what is decided: choices of lanes, the verdict, the reading of source."""
 
-from mutants.record import CHOICES, COMPARISON, VERDICT, Mutant
+from mutants.record import CHOICES, COMPARISON, CONDITIONS, VERDICT, Mutant
 
 MUTANTS = [
     # -- choices and conditions
@@ -33,12 +33,12 @@ MUTANTS = [
     ),
     Mutant(
         "what holds in a branch is taken for false",
-        CHOICES,
+        CONDITIONS,
         "_learn(p if holds else ONE - p, facts)",
         "_learn(ONE - p if holds else p, facts)",
     ),
     Mutant(
-        "equality of a parameter with the opposite sign", CHOICES, "{m: -c * sign for", "{m: c * sign for"
+        "equality of a parameter with the opposite sign", CONDITIONS, "{m: -c * sign for", "{m: c * sign for"
     ),
     Mutant(
         "less or equal for less", COMPARISON, "if ranges.nonneg(self, d - ONE):", "if ranges.nonneg(self, d):"
@@ -63,13 +63,13 @@ MUTANTS = [
     ),
     Mutant(
         "loaded rows hold lanes along every axis",
-        CHOICES,
+        CONDITIONS,
         "for axis in atom.lanes - atom.wild:",
         "for axis in atom.lanes if not atom.wild else ():",
     ),
     Mutant(
         "two staircases pass one another once",
-        CHOICES,
+        CONDITIONS,
         'if atom.attr == "equal" or len(moves) > 1:',
         'if atom.attr == "equal":',
     ),
@@ -81,7 +81,7 @@ MUTANTS = [
     ),
     Mutant(
         "lanes that share a number are one lane",
-        CHOICES,
+        CONDITIONS,
         's.kind == "regular" and s.repeat == ONE and not s.jumps else None',
         's.kind == "regular" and not s.jumps else None',
     ),

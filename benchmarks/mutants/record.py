@@ -13,5 +13,6 @@ class Mutant(NamedTuple):
 
 
 DIVISION, RANGES, STEPS = "index/division.py", "index/ranges.py", "index/steps.py"
-CHOICES, VERDICT, BITS = "index/choices.py", "index/verdict.py", "index/bits.py"
+CHOICES, CONDITIONS, VERDICT = "index/choices.py", "index/conditions.py", "index/verdict.py"
+BITS = "index/bits.py"
 REARRANGED, COMPARISON, CARRIED = "index/rearranged.py", "index/comparison.py", "index/carried.py"

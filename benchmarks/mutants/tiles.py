@@ -33,7 +33,7 @@ MUTANTS = [
     Mutant(
         "lanes held by turns walk on",
         CHOICES,
-        "extra, odd = switches(n, atom.args[0], loaded=True)",
+        "extra, odd = conditions.switches(n, atom.args[0], loaded=True)",
         "extra, odd = [], None",
     ),
     Mutant(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 from coalesce_lint.index import choices, lanes, order, owners, steps
+from coalesce_lint.index.conditions import switches
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import ONE, Atom, Poly, TooLarge
 from coalesce_lint.reasons import Reason, Why
@@ -86,7 +87,7 @@ def chosen_by_lanes(context: Context, verdict: Verdict, conditions: Iterable[Pol
     """``verdict`` where the lanes take one of several pointers, each by its own conditions."""
     periods: list[Poly] = []
     for condition in conditions:
-        jumps, trouble = choices.switches(context.n, condition)
+        jumps, trouble = switches(context.n, condition)
         if trouble is not None and verdict.pattern != "gather":
             return replace(verdict, pattern="unknown", reason=trouble)
         periods += [j.period for j in jumps]

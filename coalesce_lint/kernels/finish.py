@@ -8,7 +8,7 @@ from typing import Any
 from coalesce_lint.access import Access, Axis, Hint, Part, Place, Site
 from coalesce_lint.index import verdict as verdicts
 from coalesce_lint.index.carried import Resolver
-from coalesce_lint.index.choices import facts_of
+from coalesce_lint.index.conditions import facts_of
 from coalesce_lint.index.nodes import Node
 from coalesce_lint.index.normalize import Normalizer, truth
 from coalesce_lint.index.poly import ZERO, Atom, Poly, TooLarge
