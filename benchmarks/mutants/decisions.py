@@ -79,12 +79,6 @@ MUTANTS = [
         "if lone is not None and (out[0].offset - out[1].offset).lanes <= atom.lanes:",
         "if lone is not None:",
     ),
-    Mutant(
-        "lanes that share a number are one lane",
-        CONDITIONS,
-        's.kind == "regular" and s.repeat == ONE and not s.jumps else None',
-        's.kind == "regular" and not s.jumps else None',
-    ),
     # -- the verdict
     Mutant(
         "the best of the branches counts",
