@@ -20,6 +20,14 @@ MAX_STEPS = 20_000
 Taken = tuple[tuple[str, int, int], bool]
 
 
+def _neighbours(lanes: np.ndarray) -> bool:
+    """Whether two lanes next to each other along some axis are True, or the only lane is."""
+    if lanes.size < 2:
+        return bool(lanes.any())
+    pairs = ((np.delete(lanes, 0, axis=k), np.delete(lanes, -1, axis=k)) for k in range(lanes.ndim))
+    return any(bool((a & b).any()) for a, b in pairs)
+
+
 def root_address(index: int) -> int:
     """The byte address of root pointer ``index``; divisible by any alignment that matters."""
     return (index + 1) << ROOT_BITS
@@ -83,8 +91,9 @@ class Machine:
             raise OracleUnsupported("too many steps: a loop that is long or does not end")
 
     def chosen(self, condition: np.ndarray) -> None:
-        """Notes which ways the lanes of a choice go."""
-        self.taken |= {(self.position, bool(way)) for way in np.unique(condition)}
+        """Notes which ways the lanes of a choice go: only neighbours that go the same way show its steps."""
+        ways = [way for way in (False, True) if _neighbours(condition == way)] or [False]
+        self.taken |= {(self.position, way) for way in ways}
 
     def record(self, op: str, address: Tile, mask: Any) -> None:
         if not isinstance(address, Tile) or not address.dtype.is_ptr():
