@@ -79,6 +79,30 @@ MUTANTS = [
         "if lone is not None and (out[0].offset - out[1].offset).lanes <= atom.lanes:",
         "if lone is not None:",
     ),
+    Mutant(
+        "what an index is multiplied with is not 0",
+        CONDITIONS,
+        "return 1 if straight and _never_zero(n, s.stride) else None",
+        "return 1 if straight else None",
+    ),
+    Mutant(
+        "any number of lanes may be left out",
+        CHOICES,
+        'atom.kind == "cmp" and lane_wise and not alt.lone',
+        'atom.kind == "cmp" and lane_wise',
+    ),
+    Mutant(
+        "the lane that is elsewhere is at the place of the others",
+        VERDICT,
+        "or any(a.lone for a in options)",
+        "",
+    ),
+    Mutant(
+        "a uniform branch makes the lanes of another one neighbours",
+        VERDICT,
+        'v.pattern in ("contiguous", "uniform") for v in verdicts)',
+        'v.pattern == "contiguous" for v in verdicts)',
+    ),
     # -- the verdict
     Mutant(
         "the best of the branches counts",

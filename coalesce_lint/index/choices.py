@@ -7,7 +7,7 @@ the worst of theirs. Choices that only move a scalar base are left alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from coalesce_lint.index import conditions, steps
 from coalesce_lint.index.normalize import Normalizer
@@ -27,7 +27,7 @@ class Alternative:
     """One way the choices can fall.
 
     ``lanewise``: the axes along which lanes may choose differently; ``taken``: what was chosen where all
-    lanes choose alike, as pairs of an atom's number and a choice.
+    lanes choose alike, as pairs of an atom's number and a choice; ``lone``: whether one lane is elsewhere.
     """
 
     offset: Poly
@@ -35,6 +35,7 @@ class Alternative:
     jumps: list[steps.Jump] = field(default_factory=list)
     trouble: Why | None = None
     taken: frozenset[tuple[int, int]] = frozenset()
+    lone: bool = False
 
 
 def alternatives(n: Normalizer, offset: Poly) -> list[Alternative]:
@@ -111,10 +112,12 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
     for k, (a, image) in enumerate(images):
         changed = n.algebra.rebuild(alt.offset, {a: image})
         taken = alt.taken if lane_wise else alt.taken | {(atom.number, k)}
-        out.append(Alternative(changed, alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken))
-    lone = conditions.lone_value(n, atom) if atom.kind == "cmp" and lane_wise else None
+        ways = (alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken, alt.lone)
+        out.append(Alternative(changed, *ways))
+    single = atom.kind == "cmp" and lane_wise and not alt.lone  # several such lanes are neighbours, maybe
+    lone = conditions.lone_value(n, atom) if single else None
     if lone is not None and (out[0].offset - out[1].offset).lanes <= atom.lanes:
-        return [out[1 - lone]]  # one lane takes no step
+        return [replace(out[1 - lone], lone=True)]  # one lane takes no step
     held = [k for k, (_, image) in enumerate(images) if not image.lanes]
     clamp = lane_wise and len(images) == 2 and len(held) == 1
     if clamp:

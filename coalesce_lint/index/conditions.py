@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coalesce_lint.index import steps
+from coalesce_lint.index import ranges, steps
 from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import ONE, ZERO, Atom, Poly, of_atom
 from coalesce_lint.reasons import Reason, Why
+
+#: Of fewer lanes than these a single one is too many to leave out.
+FEW_LANES = 8
 
 
 def facts_of(n: Normalizer, guards: Iterable[tuple[Poly, bool]]) -> dict[Atom, Poly]:
@@ -110,13 +113,25 @@ def switches_of(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], Why | None
 
 
 def lone_value(n: Normalizer, test: Atom) -> int | None:
-    """The value (0 or 1) that a comparison along one axis has at one lane at most: ``i == x``, ``i < 1``."""
+    """The value (0 or 1) that a comparison along one axis has at one lane at most: ``i == x``, ``i < 1``.
+
+    None where the axis has too few lanes for one of them not to matter.
+    """
     if len(test.lanes) != 1 or test.wild:
         return None
     (axis,) = test.lanes
+    index = next((x for p in test.args for x in n.algebra.leaves(p) if x.kind == "lane"), None)
+    if index is None or (index.args[0].constant or FEW_LANES) < FEW_LANES:
+        return None
     if test.attr == "equal":
         s = steps.along(n, test.args[0], axis)
-        return 1 if s.kind == "regular" and s.repeat == ONE and not s.jumps else None
+        straight = s.kind == "regular" and s.repeat == ONE and not s.jumps
+        return 1 if straight and _never_zero(n, s.stride) else None
     a, b = test.args
-    lane = next((of_atom(x) for p in test.args for x in p.atoms() if x.kind == "lane"), None)
-    return None if lane is None else 1 if b - a == ONE - lane else 0 if b - a == lane else None
+    lane = of_atom(index)
+    return 1 if b - a == ONE - lane else 0 if b - a == lane else None
+
+
+def _never_zero(n: Normalizer, stride: Poly) -> bool:
+    """``pid * i == 0`` holds at every lane of the first program."""
+    return any(ranges.nonneg(n.algebra, s - ONE) for s in (stride, -stride))

@@ -139,8 +139,10 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
         return Verdict("unknown", reason=Reason.TOO_LARGE.why, offset=offset)
     verdicts = [_judge_one(context, alt) for alt in options]
     lanewise = frozenset().union(*(a.lanewise for a in options))
-    if all(v.pattern == "contiguous" for v in verdicts) and len({v.lane_axis for v in verdicts}) > 1:
-        common = frozenset.intersection(*(_unit_axes(v.strides) for v in verdicts))
+    dense = [v for v in verdicts if v.pattern == "contiguous"]
+    alone = all(v.pattern in ("contiguous", "uniform") for v in verdicts)
+    if alone and len({v.lane_axis for v in dense}) > 1:
+        common = frozenset.intersection(*(_unit_axes(v.strides) for v in dense))
         if common:
             # one axis for all lanes: that with the fewest breaks, the last of equals
             ways = [[_judge_one(context, a, frozenset((k,))) for a in options] for k in sorted(common)[::-1]]
@@ -172,7 +174,8 @@ def _by_rules(context: Context, offset: Poly) -> Verdict:
         ):
             # other lanes or other branches take another step along this axis
             worst.strides[axis] = steps.unknown(Reason.LANE_CHOICE) if found.kind != "gather" else found
-    if worst.pattern == "uniform" and lanewise and len({a.offset for a in options}) > 1:
+    elsewhere = len({a.offset for a in options}) > 1 or any(a.lone for a in options)
+    if worst.pattern == "uniform" and lanewise and elsewhere:
         return replace(worst, pattern="unknown", reason=Reason.LANE_CHOICE.why)
     return worst
 
