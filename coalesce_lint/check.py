@@ -197,7 +197,8 @@ def _analyzed(
         from coalesce_lint import pool
 
         load_all()
-        for source, answer in zip(sources, pool.run(work, sources, jobs, progress=progress), strict=True):
+        answers = pool.run(work, sources, jobs, progress=progress, size=lambda source: len(source[1]))
+        for source, answer in zip(sources, answers, strict=True):
             known = isinstance(answer, FileResult)
             results.append(answer if known else FileResult(source[0], crash=answer))
         return results

@@ -16,7 +16,6 @@ from coalesce_lint.failures import debugging, describe
 from coalesce_lint.kernels.modules import Resolver
 from coalesce_lint.kernels.source import Function, Module, read_module
 from coalesce_lint.model import KernelModel
-from coalesce_lint.syntax import walk
 
 if TYPE_CHECKING:
     from coalesce_lint.kernels.finish import Finisher
@@ -54,7 +53,6 @@ def analyze_text(
     if sys.getrecursionlimit() < _RECURSION:
         # after parsing: what Python's parser takes with its usual limit nests a few thousand deep at most
         sys.setrecursionlimit(_RECURSION)
-    own = resolver is None
     resolver = resolver or Resolver(roots)
     reached = _Reached()
     assumptions = assumptions or Assumptions()
@@ -70,8 +68,6 @@ def analyze_text(
                 reached.places.add(_at(access))
                 kernel.accesses.append(access)
     module.forget_functions()
-    if own:
-        resolver.forget_functions()
     for kernel in report.kernels:
         kernel.accesses.sort(key=lambda a: (a.place.path != path, a.place.path, a.place.line, a.place.column))
     report.kernels.sort(key=lambda k: k.line)
@@ -157,13 +153,12 @@ def _entry_points(module: Module) -> list[Function]:
     """
     called: set[str] = set()
     for fn in module.all_functions:
-        for node in walk(fn.node):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id != fn.name:
-                called.add(node.func.id)
-            elif isinstance(node, ast.Call):
-                called.update(
-                    a.id for a in [*node.args, *(k.value for k in node.keywords)] if isinstance(a, ast.Name)
-                )
+        for call in module.calls_in(fn):
+            if isinstance(call.func, ast.Name) and call.func.id != fn.name:
+                called.add(call.func.id)
+            else:
+                values = [*call.args, *(k.value for k in call.keywords)]
+                called.update(a.id for a in values if isinstance(a, ast.Name))
     return [
         f
         for f in module.all_functions

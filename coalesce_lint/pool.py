@@ -32,9 +32,11 @@ def run(
     jobs: int,
     limit: float = FILE_LIMIT,
     progress: Callable[[int, int], None] | None = None,
+    size: Callable[[Any], int] | None = None,
 ) -> list[Any]:
     """``work(task)`` of every task, in the order of ``tasks``, computed by up to ``jobs`` processes.
 
+    Tasks of a large ``size`` are begun first, so that no process waits long for the last one.
     Where a worker dies or takes longer than ``limit`` seconds, the answer is a line of text that says so.
     ``work`` must not raise. ``progress`` is told how many of how many tasks are done.
     """
@@ -42,6 +44,8 @@ def run(
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     answers: list[Any] = [None] * len(tasks)
     pending = list(range(len(tasks)))[::-1]
+    if size is not None:
+        pending.sort(key=lambda k: size(tasks[k]))
     workers: list[_Worker] = []
     done = 0
     try:

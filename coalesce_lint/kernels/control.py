@@ -148,11 +148,11 @@ def assigned_names(stmt: Any) -> list[str]:
             _targets(node.target, names)
         elif isinstance(node, ast.For):
             _targets(node.target, names)
-            stack.append(node.body)
-        elif isinstance(node, (ast.While, ast.With, ast.Try)):
-            stack.append(node.body)
-        elif isinstance(node, ast.If):
             stack += [node.body, node.orelse]
+        elif isinstance(node, (ast.While, ast.If)):
+            stack += [node.body, node.orelse]
+        elif isinstance(node, (ast.With, ast.Try)):
+            stack.append(node.body)
     if len(_cache) > 4000:
         _cache.clear()
     _cache[key] = (stmt, list(names))

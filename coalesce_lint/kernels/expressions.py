@@ -47,7 +47,7 @@ class Expressions(Names, Operators, Calls):
             else:
                 numbers = [k for b in bounds if (k := int_value(b)) is not None]
                 values = None
-                if len(numbers) == len(bounds):
+                if len(numbers) == len(bounds) and numbers[2]:
                     values = Tup([const(k) for k in range(*numbers)[:_COMPREHENSION_LIMIT]])
         else:
             values = self.expr(source.iter)

@@ -38,8 +38,8 @@ class Loops(Reading):
                 if flow == "return":
                     return flow
                 if flow == "break":
-                    break
-            return None
+                    return None
+            return self.block(stmt.orelse)
         name = stmt.target.id if isinstance(stmt.target, ast.Name) else ""
         loop = Loop(name, len(self.loops), stmt.lineno)
         if not isinstance(bounds, tuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,8 @@ from coalesce_lint import consulted
 from coalesce_lint.kernels.source import Function, Module, read_module
 
 _MAX_HOPS = 4
+#: A file of helpers is read once for all that import them, as long as so many others are not in between.
+_helper = functools.lru_cache(maxsize=128)(read_module)
 
 
 class Resolver:
@@ -30,13 +33,6 @@ class Resolver:
             self._found[key] = None
             self._found[key] = self._search(module, dotted, _MAX_HOPS)
         return self._found[key]
-
-    def forget_functions(self) -> None:
-        """Lets go of the functions of all files that were read; nothing can be looked up any more."""
-        self._found.clear()
-        for module in self._modules.values():
-            if module is not None:
-                module.forget_functions()
 
     def _search(self, module: Module, dotted: str, hops: int) -> Function | None:
         if hops == 0 or not module.path or dotted.startswith(("triton.", "torch.", "numpy.")):
@@ -88,7 +84,7 @@ class Resolver:
         if file not in self._modules:
             self._modules[file] = None
             try:
-                self._modules[file] = read_module(consulted.read_text(file), file)
+                self._modules[file] = _helper(consulted.read_text(file), file)
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
         return self._modules[file]

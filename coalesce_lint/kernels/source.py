@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -63,8 +64,15 @@ class Module:
     constants: dict[str, ast.expr] = field(default_factory=dict)
     launched: set[str] = field(default_factory=set)
     stars: list[str] = field(default_factory=list)  #: modules of ``from module import *``
+    calls: list[ast.Call] = field(default_factory=list)  #: all of the file, by their lines
     #: All functions of the file by name, kernels or not; of several with a name the innermost, last one.
     definitions: dict[str, ast.FunctionDef] = field(default_factory=dict)
+
+    def calls_in(self, fn: Function) -> list[ast.Call]:
+        """The calls in one of the functions, in its decorators too."""
+        first = bisect_left(self.calls, fn.first_line, key=lambda c: c.lineno)
+        last = bisect_right(self.calls, fn.node.end_lineno or fn.line, key=lambda c: c.lineno)
+        return self.calls[first:last]
 
     def forget_functions(self) -> None:
         """Lets go of the functions, once no kernel is to be read any more: in a cycle with their module they
@@ -103,23 +111,32 @@ def read_module(text: str, path: str) -> Module:
     return module
 
 
+_TELLING = frozenset((ast.Call, ast.FunctionDef, ast.Subscript, ast.Global, ast.Import, ast.ImportFrom))
+
+
 def _collect(tree: ast.Module, module: Module) -> None:
     functions: list[ast.FunctionDef] = []
     calls: list[ast.Call] = []
     changed: set[str] = set()
+    node: Any
     for node in walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            module.imports.update(_imported(node))
-            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-                module.stars.append(node.module or "")
-        elif isinstance(node, ast.FunctionDef):
-            functions.append(node)
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            module.launched.add(node.value.id)
-        elif isinstance(node, ast.Call):
+        kind = type(node)
+        if kind not in _TELLING:  # most nodes, and a set is quicker than a row of isinstance
+            continue
+        if kind is ast.Call:
             calls.append(node)
-        elif isinstance(node, ast.Global):
+        elif kind is ast.FunctionDef:
+            functions.append(node)
+        elif kind is ast.Subscript:
+            if isinstance(node.value, ast.Name):
+                module.launched.add(node.value.id)
+        elif kind is ast.Global:
             changed.update(node.names)
+        else:
+            module.imports.update(_imported(node))
+            if kind is ast.ImportFrom and node.names[0].name == "*":
+                module.stars.append(node.module or "")
+    module.calls = sorted(calls, key=lambda c: c.lineno)
     module.definitions = {f.name: f for f in functions}
     for stmt in tree.body:
         _constant(stmt, module)
