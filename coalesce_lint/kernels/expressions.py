@@ -64,6 +64,9 @@ class Expressions(Names, Operators, Calls):
         return Tup(out)
 
     def make_lambda(self, node: ast.Lambda) -> Value:
+        a = node.args
+        if a.defaults or a.vararg or a.kwonlyargs or a.kwarg:
+            return self.build.opaque(Reason.EXPRESSION.of("Lambda"), shape=None)
         return Lambda(parameter_names(node), node.body, dict(self.env))
 
     def subscript(self, node: ast.Subscript) -> Value:
