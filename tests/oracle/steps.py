@@ -20,6 +20,7 @@ from .formula import evaluate
 
 #: So many lanes are tried as the first break of a period, those with the most jumps first.
 CANDIDATES = 8
+ALIKE = 8  #: so many equal steps are no chance
 LINES = 64  #: so many different lines of a tile are judged at most
 
 
@@ -58,8 +59,12 @@ class Notes:
 
         Other launches have to show the stride: ``soundness.check_case`` tries more where none did.
         """
-        values = [*self.runs, *self.wraps, *self.repeats]
-        return any(v is None or v < 2 for v in values) or self.shared_throughout
+        return not self.told or self.shared_throughout
+
+    @property
+    def told(self) -> bool:
+        """Whether all values are known and none is below two lanes."""
+        return all(v is not None and v > 1 for v in [*self.runs, *self.wraps, *self.repeats])
 
     @property
     def shared_throughout(self) -> bool:
@@ -128,9 +133,13 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
         return bool(fits.all()) and same
     if notes.senseless:
         return False
-    if notes.degenerate:
-        return None
     places = np.arange(1, len(line))  # the lanes before which the steps are
+    if notes.told and len(steps) >= ALIKE and steps[0] and not fits[0] and (steps == steps[0]).all():
+        return False  # a straight line with another stride: no breaks, no lanes that are held
+    if notes.degenerate:
+        # Where each run is one element that its lanes share, the lanes of a run still do share it.
+        shared = notes.told and not _jumps_admitted(places[steps != 0], notes, *notes.repeats)
+        return False if shared else None
     if notes.repeats:
         places = np.flatnonzero(steps) + 1
         line, fits = _without_repeats(line, stride, notes, either_sign)
@@ -139,7 +148,7 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
     if not fits.size:
         return None
     # All lanes of a run but a few may be held, and those that are not share an element.
-    few_free = notes.clamp and bool(notes.runs and notes.repeats)
+    few_free = notes.clamp and bool(notes.runs and notes.repeats) and _few_moves_a_run(steps, notes)
     if notes.clamp and not fits.any():
         # Every lane is held: the line stands still but for its jumps.
         moves = places[np.diff(line) != 0]
@@ -156,6 +165,12 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
     if few_free and not seen:
         return None
     return bool(seen) and _jumps_admitted(jumps, notes)
+
+
+def _few_moves_a_run(steps: np.ndarray, notes: Notes) -> bool:
+    """Whether the lanes only move to the free ones of each run, back, and on to the next run."""
+    runs = 2 + len(steps) // min(r for r in notes.runs if r)
+    return np.count_nonzero(steps) <= 3 * runs + 4
 
 
 def _without_repeats(
