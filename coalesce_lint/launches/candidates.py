@@ -24,8 +24,9 @@ _SUBSCRIPT = re.compile(rb"\s*\[")
 #: What stands before a value (within so many bytes), and what follows a name that is none.
 _VALUE_AFTER = re.compile(rb"(?:[.=(,]|\breturn\s)\s*\Z")
 _NEAR = 200
-_NO_VALUE = re.compile(rb"[ \t]*[(.=\[\w]")
-_IMPORT = re.compile(rb"\bimport\s+(?:\([^)]*\)|[^\n]*)")
+_NO_VALUE = re.compile(rb"[ \t]*(?!(?:if|or|and|else)\b)[(.=\[\w]")
+#: Names in parentheses, comments between them may hold such too; or on one line that may be continued.
+_IMPORT = re.compile(rb"\bimport\s+(?:\((?:[^)#]|#[^\n]*\n)*\)|(?:\\\r?\n|[^\n])*)")
 
 
 def kernel_names(sources: Iterable[bytes]) -> frozenset[str]:
