@@ -97,7 +97,8 @@ def along(n: Normalizer, p: Poly, axis: int) -> Steps:
     if gather is not None and not gather.held:
         return gather
     if trouble is not None:
-        return gather or Steps("unknown", reason=trouble)
+        # beside what is held between its jumps something else varies in a way that has no rule
+        return replace(gather, held=False) if gather is not None else Steps("unknown", reason=trouble)
     found = _combine(n, stride, [(f, _quotient(n, atom, axis), atom) for atom, f in terms.items() if f.terms])
     return found if gather is None else _with_rows(n, found, gather, held)
 
