@@ -27,7 +27,8 @@ class Alternative:
     """One way the choices can fall.
 
     ``lanewise``: the axes along which lanes may choose differently; ``taken``: what was chosen where all
-    lanes choose alike, as pairs of an atom's number and a choice; ``lone``: whether one lane is elsewhere.
+    lanes choose alike, as pairs of an atom's number and a choice; ``lone``: whether one lane is elsewhere;
+    ``shifted``: the axes along which loaded data decide whether something is added that does not vary there.
     """
 
     offset: Poly
@@ -36,6 +37,7 @@ class Alternative:
     trouble: Why | None = None
     taken: frozenset[tuple[int, int]] = frozenset()
     lone: bool = False
+    shifted: frozenset[int] = frozenset()
 
 
 def alternatives(n: Normalizer, offset: Poly) -> list[Alternative]:
@@ -99,7 +101,7 @@ def _open_inside(a: Atom, seen: set[Atom]) -> Iterator[Atom]:
 def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
     lane_wise = _condition_lanes(atom)
     extra: list[steps.Jump] = []
-    trouble = alt.trouble
+    trouble, shifted = alt.trouble, alt.shifted
     images = _images(n, atom)
     if atom.kind == "cmp" and lane_wise:
         extra, odd = conditions.switches_of(n, atom)
@@ -108,11 +110,13 @@ def _decide(n: Normalizer, alt: Alternative, atom: Atom) -> list[Alternative]:
         # its condition was not decided: one of its arms holds the lanes, each time that the condition changes
         extra, odd = conditions.switches(n, atom.args[0], loaded=True)
         trouble = trouble or odd
+        varying = frozenset().union(*(a.lanes for _, a in images))
+        shifted |= frozenset().union(*(a.wild for a in atom.args[0].atoms())) - varying
     out = []
     for k, (a, image) in enumerate(images):
         changed = n.algebra.rebuild(alt.offset, {a: image})
         taken = alt.taken if lane_wise else alt.taken | {(atom.number, k)}
-        ways = (alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken, alt.lone)
+        ways = (alt.lanewise | lane_wise, [*alt.jumps, *extra], trouble, taken, alt.lone, shifted)
         out.append(Alternative(changed, *ways))
     single = atom.kind == "cmp" and lane_wise and not alt.lone  # several such lanes are neighbours, maybe
     lone = conditions.lone_value(n, atom) if single else None

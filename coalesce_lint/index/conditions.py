@@ -9,7 +9,7 @@ from coalesce_lint.index.normalize import Normalizer
 from coalesce_lint.index.poly import ONE, ZERO, Atom, Poly, of_atom
 from coalesce_lint.reasons import Reason, Why
 
-#: Of fewer lanes than these a single one is too many to leave out.
+#: Of fewer lanes than these a single one is too many to leave out; breaks so close are no runs of lanes.
 FEW_LANES = 8
 
 
@@ -76,11 +76,11 @@ def _learn_equal(a: Atom, facts: dict[Atom, Poly]) -> None:
 
 def switches(n: Normalizer, condition: Poly, loaded: bool = False) -> tuple[list[steps.Jump], Why | None]:
     """Where a condition changes from lane to lane, or why that cannot be told. ``loaded``: it may depend on
-    loaded data, which are taken not to change it along the axes on which they vary.
+    loaded data, which are taken not to change it from one of the lanes that they belong to to the next.
     """
     found: list[steps.Jump] = []
     for atom in condition.atoms():
-        if not atom.lanes or (loaded and atom.lanes <= atom.wild):
+        if not atom.lanes or (loaded and atom.kind != "cmp" and atom.lanes <= atom.wild):
             continue
         if atom.kind != "cmp" or (atom.wild and not loaded):
             return [], Reason.LANE_CHOICE.why
@@ -94,9 +94,14 @@ def switches(n: Normalizer, condition: Poly, loaded: bool = False) -> tuple[list
 def switches_of(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], Why | None]:
     """Where a lane-wise comparison changes along its axes: once for a straight line, else with a period.
 
-    Axes along which it depends on loaded data are left out.
+    Along axes on which it depends on loaded data only where these are the same for runs of lanes.
     """
     found: list[steps.Jump] = []
+    for axis in sorted(atom.wild):
+        held = [s for x in atom.args if (s := steps.along(n, x, axis)).held or s.rows]
+        found += [steps.Jump(j.period) for s in held for j in s.jumps]
+    if any(j.period.constant is not None and j.period.constant < FEW_LANES for j in found):
+        return found, Reason.LANE_CHOICE.why
     for axis in atom.lanes - atom.wild:
         moves = [s for x in atom.args if (s := steps.along(n, x, axis)).kind != "none"]
         if any(s.kind != "regular" for s in moves):
@@ -105,7 +110,7 @@ def switches_of(n: Normalizer, atom: Atom) -> tuple[list[steps.Jump], Why | None
         if atom.attr == "equal" or len(moves) > 1:
             # a single staircase passes a bound once, as a straight line does
             periods += [s.repeat for s in moves if s.repeat != ONE]
-        short = [p for p in periods if p.constant is not None and p.constant < 8]
+        short = [p for p in periods if p.constant is not None and p.constant < FEW_LANES]
         if short or (periods and atom.attr == "equal"):
             return found, Reason.LANE_CHOICE.why
         found += [steps.Jump(p) for p in periods]

@@ -223,6 +223,8 @@ def _from_steps(
     """
     stray = [a for a in offset.lanes if a not in context.extents]
     moves = {k: steps.unknown(Reason.VARYING) if s.stride.lanes else s for k, s in moves.items()}
+    for k in _unit_axes(moves) & (alt.shifted if alt is not None else frozenset()):
+        moves[k] = steps.unknown(Reason.LANE_CHOICE)
     varying = {k: s for k, s in moves.items() if s.kind != "none"}
     verdict = Verdict("uniform", strides=moves, offset=offset)
     if stray:
