@@ -91,6 +91,8 @@ def chosen_by_lanes(context: Context, verdict: Verdict, conditions: Iterable[Pol
         if trouble is not None and verdict.pattern != "gather":
             return replace(verdict, pattern="unknown", reason=trouble)
         periods += [j.period for j in jumps]
+    if verdict.pattern == "uniform":  # at one place of each pointer, that is at several
+        return replace(verdict, pattern="unknown", reason=Reason.LANE_CHOICE.why)
     runs = [f"run={context.show(p)}" for p in periods]
     return replace(verdict, notes=list(dict.fromkeys([*verdict.notes, *runs, "clamp"])))
 
