@@ -80,6 +80,30 @@ MUTANTS = [
         "if lone is not None:",
     ),
     Mutant(
+        "runs of lanes that load the same choose as they like",
+        CONDITIONS,
+        "found += [steps.Jump(j.period) for s in held for j in s.jumps]",
+        "pass",
+    ),
+    Mutant(
+        "rows that loaded data shift are neighbours",
+        VERDICT,
+        "for k in _unit_axes(moves) & (alt.shifted if alt is not None else frozenset()):",
+        "for k in ():",
+    ),
+    Mutant(
+        "the beginnings of two buffers are one place",
+        VERDICT,
+        'if verdict.pattern == "uniform":  #',
+        "if False:  #",
+    ),
+    Mutant(
+        "a held value holds what stands beside it",
+        "index/steps.py",
+        "return replace(gather, held=False) if gather",
+        "return gather if gather",
+    ),
+    Mutant(
         "what an index is multiplied with is not 0",
         CONDITIONS,
         "return 1 if straight and _never_zero(n, s.stride) else None",
