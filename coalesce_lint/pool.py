@@ -33,12 +33,13 @@ def run(
     limit: float = FILE_LIMIT,
     progress: Callable[[int, int], None] | None = None,
     size: Callable[[Any], int] | None = None,
+    lost: str = "checked",
 ) -> list[Any]:
     """``work(task)`` of every task, in the order of ``tasks``, computed by up to ``jobs`` processes.
 
     Tasks of a large ``size`` are begun first, so that no process waits long for the last one.
     Where a worker dies or takes longer than ``limit`` seconds, the answer is a line of text that says so.
-    ``work`` must not raise. ``progress`` is told how many of how many tasks are done.
+    ``lost`` is what was not done with the task's file then. ``work`` must not raise. ``progress`` is told how many of how many tasks are done.
     """
     # A forked worker has the modules that are already imported; other systems must start afresh.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
@@ -56,9 +57,9 @@ def run(
             ready = wait([w.pipe for w in workers], timeout=_time_left(workers, limit))
             for worker in list(workers):
                 if worker.pipe in ready:
-                    alive = _receive(worker, answers)
+                    alive = _receive(worker, answers, lost)
                 elif time.monotonic() - worker.started > limit:
-                    answers[worker.task] = f"not checked: it took longer than {limit:g} seconds"
+                    answers[worker.task] = f"not {lost}: it took longer than {limit:g} seconds"
                     worker.process.kill()
                     alive = False
                 else:
@@ -109,7 +110,7 @@ def _send(worker: _Worker, index: int, tasks: Sequence[Any]) -> None:
         worker.pipe.send(tasks[index])
 
 
-def _receive(worker: _Worker, answers: list[Any]) -> bool:
+def _receive(worker: _Worker, answers: list[Any], lost: str) -> bool:
     """Takes the worker's answer; False where it died instead."""
     try:
         answers[worker.task] = worker.pipe.recv()
@@ -117,7 +118,7 @@ def _receive(worker: _Worker, answers: list[Any]) -> bool:
     except (EOFError, OSError):
         worker.process.join()
         cause = _cause(worker.process.exitcode)
-        answers[worker.task] = f"internal error: the analysis {cause}; the file was not checked"
+        answers[worker.task] = f"internal error: the analysis {cause}; the file was not {lost}"
         return False
 
 

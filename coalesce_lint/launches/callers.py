@@ -13,8 +13,6 @@ from coalesce_lint.launches.modules import HostFunction, HostModule, HostTree
 from coalesce_lint.launches.names import SAVED
 from coalesce_lint.launches.values import Facts, Items, Known, Number, Star, Tensor, Value
 
-#: Callers of callers are followed so far.
-DEEPEST = 3
 #: Functions with more callers than these are taken to be called in every way.
 MOST_CALLERS = 24
 _NO_WORD = re.compile(r"\W")
@@ -47,17 +45,19 @@ class Callers:
         """Whether anything in the files that were read calls ``fn`` by its name, or may."""
         return fn.owner != "" or fn.name.startswith("<") or bool(self._callers(fn))
 
-    def believed(self, fn: HostFunction, depth: int = 0) -> dict[str, str]:
-        """The parameters of ``fn`` that are contiguous for every caller, with why."""
+    def believed(self, fn: HostFunction) -> dict[str, str]:
+        """The parameters of ``fn`` that are contiguous for every caller, with why. Callers of callers are not
+        followed: of a caller's own parameters nothing is known.
+        """
         if fn in self._believed:
             return self._believed[fn]
         self._believed[fn] = {}
         callers = self._callers(fn)
-        if depth > DEEPEST or not callers or len(callers) > MOST_CALLERS:
+        if not callers or len(callers) > MOST_CALLERS:
             return {}
         found: dict[str, str] | None = None
         for caller in callers:
-            for target, args, kw, known in self._read(caller, depth).calls:
+            for target, args, kw, known in self._read(caller).calls:
                 if target is not fn:
                     continue
                 passed = self._passed(fn, args, kw, known)
@@ -84,27 +84,22 @@ class Callers:
     def saved(self, fn: HostFunction) -> tuple[Facts, ...] | None:
         """What is known of the tensors that the forward pass of ``fn``'s class saves, in their order."""
         forward = fn.module.methods.get((fn.owner, "forward"))
-        return self._read(forward, 0).saved if forward is not None and fn.name == "backward" else None
+        return self._read(forward).saved if forward is not None and fn.name == "backward" else None
 
-    def _read(self, fn: HostFunction, depth: int) -> Seen:
+    def _read(self, fn: HostFunction) -> Seen:
         if fn not in self._seen:
             self._seen[fn] = Seen()
-            ev = self.evaluator(fn, depth)
+            ev = self.evaluator(fn)
             walk.block(ev, fn.node.body)
             self._seen[fn] = Seen(ev.calls, ev.saved)
         return self._seen[fn]
 
-    def evaluator(self, fn: HostFunction, depth: int = 0) -> Evaluator:
+    def evaluator(self, fn: HostFunction) -> Evaluator:
         """An evaluator at the head of ``fn``, with what is known of its parameters."""
         ev = Evaluator(self._tree, fn, self._innermost)
         walk.bind_parameters(ev, fn)
         learn_from_decorators(ev, self._tree)
-        if depth:
-            for name, why in self.believed(fn, depth + 1).items():
-                value = ev.state.names.get(name)
-                if isinstance(value, Tensor):
-                    ev.state.learn(value, Facts(contiguous=why))
-        elif (saved := self.saved(fn)) is not None:
+        if (saved := self.saved(fn)) is not None:
             tensors = []
             for facts in saved:
                 t = ev.given(SAVED, fn.node.lineno)

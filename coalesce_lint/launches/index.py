@@ -73,7 +73,9 @@ def _build(texts: Sequence[tuple[str, str]], tree: HostTree, innermost: bool, jo
     modules = [m for path, text in texts if LAUNCH.search(text) and (m := tree.add(path, text)) is not None]
     read = functools.partial(_read, modules, tree, Callers(tree, modules, innermost))
     if jobs > 1 and len(modules) >= PARALLEL_FROM:
-        answers = pool.run(read, range(len(modules)), jobs, size=lambda k: len(modules[k].text))
+        answers = pool.run(
+            read, range(len(modules)), jobs, size=lambda k: len(modules[k].text), lost="read for launches"
+        )
     else:
         answers = [read(k) for k in range(len(modules))]
     for module, answer in zip(modules, answers, strict=True):

@@ -4,10 +4,12 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def scaled(i, s):
     j = i * s
     return j
+
 
 @triton.jit
 def kernel(y_ptr, K, PACK: tl.constexpr):

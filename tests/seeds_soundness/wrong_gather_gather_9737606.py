@@ -4,6 +4,7 @@
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def kernel(index_ptr, z_ptr, N):
     begin_3 = index_ptr
