@@ -38,8 +38,9 @@ def run(
     """``work(task)`` of every task, in the order of ``tasks``, computed by up to ``jobs`` processes.
 
     Tasks of a large ``size`` are begun first, so that no process waits long for the last one.
-    Where a worker dies or takes longer than ``limit`` seconds, the answer is a line of text that says so.
-    ``lost`` is what was not done with the task's file then. ``work`` must not raise. ``progress`` is told how many of how many tasks are done.
+    Where a worker dies or takes longer than ``limit`` seconds, the answer is a line of text that says so;
+    ``lost`` is what was not done with the task's file then. ``work`` must not raise. ``progress`` is told how
+    many of how many tasks are done.
     """
     # A forked worker has the modules that are already imported; other systems must start afresh.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")

@@ -67,6 +67,13 @@ class Notes:
         return all(v is not None and v > 1 for v in [*self.runs, *self.wraps, *self.repeats])
 
     @property
+    def runs_of_two(self) -> bool:
+        """Whether some run or wrap has two lanes, or two elements that its lanes share."""
+        shared = int(np.prod([r for r in self.repeats if r]))
+        several = len(self.runs) > 1 and any(r is not None and shared < r <= 2 * shared for r in self.runs)
+        return several or 2 in (*self.runs, *self.wraps)
+
+    @property
     def shared_throughout(self) -> bool:
         """Whether some run is no longer than the lanes that share an element."""
         return any(r is not None and s is not None and r <= s for r in self.runs for s in self.repeats)
@@ -160,8 +167,8 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
     returns = np.isin(np.abs(np.diff(line)), [(w - 1) * abs(stride) for w in notes.wraps if w])
     telling = moving & (fits | ~returns)
     seen = telling.sum() < 4 or fits[telling].mean() >= 0.25
-    if not fits.any() and 2 in (*notes.runs, *notes.wraps) and _jumps_admitted(jumps, notes):
-        return None  # runs of two lanes, with another break in each: other lines must show the stride
+    if not fits.any() and notes.runs_of_two and _jumps_admitted(jumps, notes):
+        return None  # each step of a run may be another break: other lines must show the stride
     if few_free and not seen:
         return None
     return bool(seen) and _jumps_admitted(jumps, notes)
