@@ -167,7 +167,7 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
     returns = np.isin(np.abs(np.diff(line)), [(w - 1) * abs(stride) for w in notes.wraps if w])
     telling = moving & (fits | ~returns)
     seen = telling.sum() < 4 or fits[telling].mean() >= 0.25
-    if not fits.any() and notes.runs_of_two and _jumps_admitted(jumps, notes):
+    if not seen and notes.runs_of_two and _jumps_admitted(jumps, notes):
         return None  # each step of a run may be another break: other lines must show the stride
     if few_free and not seen:
         return None
