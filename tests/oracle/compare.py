@@ -157,12 +157,13 @@ def _depends_on_data(claim: Claim, runs: list[Run]) -> Finding:
 
 def _missed_contiguous(claim: Claim, seen: list[tuple[Record, Run]]) -> Finding | None:
     """An axis that has unit stride in every record, whatever the parameters were."""
-    if "loaded" in (claim["lane_stride"] or ""):
-        return None  # memory holds the same in all runs: there a loaded stride may be 1
     wide = [(r, run) for r, run in seen if r.offset.size and max(r.offset.shape, default=1) > 2]
     if len({id(run) for _, run in wide}) < 3:
         return None
+    strides = {a["axis"]: a["stride"] or "" for a in claim.get("axes") or []}
     for axis in range(wide[0][0].offset.ndim):
+        if "loaded" in strides.get(axis, ""):
+            continue  # memory holds the same in all runs: there a loaded stride may be 1
         if all(axis < r.offset.ndim and always_unit(r.offset, axis) for r, _ in wide):
             return Finding(False, "missed contiguous", f"axis {axis} has unit stride in all runs")
     return None
