@@ -280,6 +280,8 @@ def _unexplained(jumps: np.ndarray, periods: tuple[int, ...]) -> int:
         others = jumps[residues != place]
         if rest[0] == period:  # of one length: neither begins anew, or both do
             least = min(least, _unexplained(others, rest))
+            if len(periods) > 3:
+                continue  # to try both takes too long among many periods
         total = 0
         for part in np.split(others, np.flatnonzero(np.diff((others - place) // period)) + 1):
             total += _unexplained(part, rest)
