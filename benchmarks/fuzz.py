@@ -10,6 +10,7 @@ kernels to ``tests/seeds_soundness``, where the test suite runs them again. Exit
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 import warnings
@@ -28,20 +29,36 @@ from oracle.soundness import check_case  # noqa: E402
 
 warnings.simplefilter("ignore", SyntaxWarning)  # a shrunk kernel may call or index a number
 CHUNK = 50
+LIMIT = 30  #: CPU seconds for one kernel: to explain the jumps of some tiles takes the oracle minutes
 Mistake = tuple[str, str, str]  #: kind, pattern, notes
+
+
+class TooLong(BaseException):
+    """A kernel took its share of time; no error that the oracle or the engine may catch."""
+
+
+def _too_long(*_: object) -> None:
+    raise TooLong
 
 
 def check_seeds(seeds: range) -> tuple[Counter[tuple[str, str, str]], list[tuple[int, Mistake, str]]]:
     """Outcomes of some seeds: counts of (pattern, status, kind), and the disagreements."""
     counts: Counter[tuple[str, str, str]] = Counter()
     mistakes = []
+    signal.signal(signal.SIGVTALRM, _too_long)
     for seed in seeds:
+        signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT)
         try:
             outcomes = check_case(generate(seed))
+        except TooLong:
+            counts["none", "not judged", f"took over {LIMIT} s (seed {seed})"] += 1
+            continue
         except Exception as error:  # the generator's or the oracle's fault; must be seen, not lost
             counts["none", "oracle failed", type(error).__name__] += 1
             mistakes.append((seed, ("oracle failed", "none", ""), f"{type(error).__name__}: {error}"))
             continue
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         for o in outcomes:
             told = o.detail[:60] if o.kind == "unknown" else ""
             counts[o.claim["pattern"], o.status, told or o.kind] += 1

@@ -21,6 +21,7 @@ from .formula import evaluate
 #: So many lanes are tried as the first break of a period, those with the most jumps first.
 CANDIDATES = 8
 ALIKE = 8  #: so many equal steps are no chance
+MANY_JUMPS = 120
 LINES = 64  #: so many different lines of a tile are judged at most
 
 
@@ -280,8 +281,8 @@ def _unexplained(jumps: np.ndarray, periods: tuple[int, ...]) -> int:
         others = jumps[residues != place]
         if rest[0] == period:  # of one length: neither begins anew, or both do
             least = min(least, _unexplained(others, rest))
-            if len(periods) > 3:
-                continue  # to try both takes too long among many periods
+            if len(periods) > 3 or jumps.size > MANY_JUMPS:
+                continue  # to try both takes too long among many
         total = 0
         for part in np.split(others, np.flatnonzero(np.diff((others - place) // period)) + 1):
             total += _unexplained(part, rest)
