@@ -121,7 +121,7 @@ class Builder:
         if op == "mul" and b.op == "const" and b.attr == 1:
             return a
         attr = ("floor" if a.static and b.static else "trunc") if op in ("div", "mod") else None
-        type_ = "i1" if boolean else wider(a, b)
+        type_ = "i1" if boolean else wider(a, b, op)
         if type_ is None and op == "sub" and a.type in _UNSIGNED:
             type_ = a.type  # what is taken from a number is a number
         return self.make(op, (a, b), attr, shape, type_)
@@ -176,8 +176,8 @@ _NEVER_STATIC = frozenset(
 )
 
 
-def wider(a: Node, b: Node) -> str | None:
-    """The element type of a result: pointers win, then the wider integer, then the unsigned one.
+def wider(a: Node, b: Node, op: str = "") -> str | None:
+    """The element type of the result of ``op``: pointers win, then the wider integer, then the unsigned one.
 
     A Python number takes the other side's type (``integer_promote_impl`` and ``to_tensor`` of Triton's
     semantics).
@@ -195,7 +195,8 @@ def wider(a: Node, b: Node) -> str | None:
             return max(a.type, b.type, key=lambda t: _SMALL.get(t, 64))
         # a value of unknown type may be a pointer; a number has 32 bits or more
         known, other = (a, b) if a.type else (b, a)
-        return known.type if known.type in _UNSIGNED and _is_number(other) else None
+        number = op in _OF_NUMBERS or _is_number(other)
+        return known.type if known.type in _UNSIGNED and number else None
     return a.type or b.type
 
 
@@ -205,9 +206,11 @@ def _is_number(node: Node) -> bool:
         return all(_is_number(a) for a in node.args)
     if node.op == "sub":
         return _is_number(node.args[0])
-    return node.op in ("mul", "div", "mod", "shl", "shr", "neg", "pid", "num_programs", "loopvar", "const")
+    return node.op in _OF_NUMBERS or node.op in ("neg", "pid", "num_programs", "loopvar", "const")
 
 
+#: Operations that take no pointers.
+_OF_NUMBERS = frozenset(("mul", "div", "mod", "shl", "shr"))
 #: Wide types without negative numbers.
 _UNSIGNED = ("u32", "u64")
 #: Integer types whose results wrap where an index may notice, by their rank, and those that they meet.

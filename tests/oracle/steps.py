@@ -160,7 +160,7 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
     if notes.clamp and not fits.any():
         # Every lane is held: the line stands still but for its jumps.
         moves = places[np.diff(line) != 0]
-        return None if few_free or _jumps_admitted(moves, notes) else False
+        return None if few_free or notes.runs_of_two or _jumps_admitted(moves, notes) else False
     # The stride must be seen: notes that admit many jumps do not admit a line without it.
     moving = np.diff(line) != 0
     jumps = places[~fits & (moving | (not notes.clamp))]
@@ -168,8 +168,8 @@ def line_holds(line: np.ndarray, stride: int, notes: Notes, either_sign: bool) -
     returns = np.isin(np.abs(np.diff(line)), [(w - 1) * abs(stride) for w in notes.wraps if w])
     telling = moving & (fits | ~returns)
     seen = telling.sum() < 4 or fits[telling].mean() >= 0.25
-    if not seen and notes.runs_of_two and _jumps_admitted(jumps, notes):
-        return None  # each step of a run may be another break: other lines must show the stride
+    if not seen and notes.runs_of_two and (notes.clamp or _jumps_admitted(jumps, notes)):
+        return None  # each step of a run may be another break, or end at a lane that is held
     if few_free and not seen:
         return None
     return bool(seen) and _jumps_admitted(jumps, notes)
