@@ -243,6 +243,9 @@ def _combine(n: Normalizer, stride: Poly, parts: list[tuple[Poly, Steps, Atom]])
         jumps += [Jump(period) for _, period in uneven]
     if not varies:
         return Steps()
+    modes = {(s.repeat, a.attr) for _, s, a in parts if s.kind == "regular" and s.repeat != ONE}
+    if any(mode == "trunc" and (repeat, "floor") in modes for repeat, mode in modes):
+        return unknown(Reason.IRREGULAR)  # past the turn the truncated one breaks at other lanes
     if stride.terms:
         for repeat, step, shift in repeats:
             jumps.append(Jump(repeat, _wrapped(stride, repeat, step), shift))
